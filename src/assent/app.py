@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import msgspec
 
+from assent.engine.actions import hooks
+from assent.engine.actions.hooks import Subscriber
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core import tenancy
 from assent.engine.core.callers import SeenCallers
@@ -118,6 +120,7 @@ class App:
         accept_older: bool = False,
     ) -> None:
         """`accept_older`: use a store that is behind the recorded head, because a person said so."""
+        hooks.provide(_load_subscribers)
         self.settings = settings
         self.clock = clock or SystemClock()
         self.keys = ServerKeys(self._read_secrets)
@@ -408,6 +411,12 @@ def list_components(extensions: Extensions) -> tuple[Component, ...]:
     """Return the components of this release, then those of other packages."""
     own = (each for bundle in load_bundles() for each in bundle.list_components())
     return (*own, *extensions.components)
+
+
+def _load_subscribers() -> tuple[Subscriber, ...]:
+    from assent.subscribers import SUBSCRIBERS
+
+    return SUBSCRIBERS
 
 
 def _make_effects() -> EffectTypes:

@@ -35,18 +35,17 @@ def put_then_stop(*streams: str) -> Transaction[None]:
     raise Stop(streams)
 
 
-def guard(begin: Callable[[], Transaction[Any]], again: type[Exception] | None = None) -> Transaction[Any]:
-    rows = yield Guarded(begin=begin)
-    if again is not None:
-        raise again
-    return rows[0][0] if rows else None
+def put_around_then_stop(stream: str, begin: Callable[[], Transaction[Any]]) -> Transaction[None]:
+    yield from put(stream)
+    yield Guarded(begin=begin)
+    raise Stop
 
 
 def surround(before: str, begin: Callable[[], Transaction[Any]], after: str) -> Transaction[Any]:
     yield from put(before)
-    error = yield from guard(begin)
+    rows = yield Guarded(begin=begin)
     yield from put(after)
-    return error
+    return rows[0][0] if rows else None
 
 
 def statement(name: str) -> Transaction[Any]:
@@ -103,7 +102,8 @@ class TestStore:
             (lambda: put("b", "before-1"), UniqueViolation),
             (lambda: statement("nonsense"), Exception),
             (raise_at_once, Stop),
-            (lambda: guard(lambda: put_then_stop("b"), again=Stop), Stop),
+            (lambda: put_around_then_stop("b", lambda: put("c")), Stop),
+            (lambda: put_around_then_stop("b", lambda: put_then_stop("c")), Stop),
         ]
         for number, (begin, fault) in enumerate(faults):
             before = await store.read(count)

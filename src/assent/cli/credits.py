@@ -9,8 +9,8 @@ import typer
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, use_workspace
-from assent.engine.actions import credits
 from assent.engine.core.tenancy import Workspace
+from assent.engine.learning import credits
 from assent.gate.credits import CreditAccount, CreditEntry
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time

@@ -173,6 +173,11 @@ def price(found: Preflight, left: int | None) -> Preflight:
     return msgspec.structs.replace(found, warnings=said, gates=gates)
 
 
+def may_lack_credits(action: Action) -> bool:
+    """Whether the balance of the workspace matters to an action."""
+    return CREDITS_MISSING in action.preflight.gates or bool(action.preflight.estimated_cost_credits)
+
+
 def is_expired(action: Action, now_ms: int) -> bool:
     """Whether an action expired while it could be approved or sent (C10)."""
     if action.expires_ms is None or action.expires_ms > now_ms:

@@ -331,6 +331,16 @@ def when_taken_down(action: Action) -> int | None:
     return int(found["atMs"]) if isinstance(found, dict) else None
 
 
+MEASURE_AFTER: Final = "measureAfterMs"
+"""Metadata key: how long after sending an action is measured."""
+
+
+def plan_interval(action: Action) -> int | None:
+    """Return how long after sending an action is measured; None if it is not."""
+    after_ms = action.metadata.get(MEASURE_AFTER)
+    return after_ms if isinstance(after_ms, int) and action.view.measured else None
+
+
 def is_by_hand(action: Action) -> bool:
     """Whether a person recorded that they performed the action, instead of a connector."""
     return action.view.executes == "person" or action.metadata.get(BY_HAND) is True

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from assent.app import App
-from assent.engine.actions import reconciliation, sending
+from assent.engine.actions import hooks, reconciliation, sending
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.audit import copies
@@ -45,6 +45,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         SEND_JOB: JobKind(serve(sending.send)),
         MEASURE_JOB: JobKind(serve(measure_job), lost_workers=jobs.MANY_LOST_WORKERS),
         RECONCILE_JOB: JobKind(serve(reconciliation.reconcile), lost_workers=jobs.MANY_LOST_WORKERS),
+        hooks.REPEAT_JOB: JobKind(serve(hooks.repeat), lost_workers=jobs.MANY_LOST_WORKERS),
         webhooks.DELIVER_JOB: JobKind(
             serve(lambda services, job: webhooks.deliver(services, in_flight, job)),
             retry_delays_ms=RETRY_DELAYS_MS,

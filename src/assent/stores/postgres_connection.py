@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from asyncpg import InterfaceError
 from msgspec.structs import astuple
 
-from assent.ports import Begin, Bound, Guarded, Rows, Single, StoreUnavailable, Transaction
+from assent.ports import Begin, Bound, Guarded, Rows, Single, StoreUnavailable
 from assent.stores.postgres_errors import meaning
 
 if TYPE_CHECKING:
@@ -74,24 +74,17 @@ async def _inside(connection: Connection, block: Block, begin: Begin[T], appende
     return result
 
 
-async def _drive(connection: Connection, begin: Begin[T], appended: set[str]) -> T:
-    """Run the statements of a transaction. Exceptions of the generator pass through unchanged."""
+async def _drive(connection: Connection, begin: Begin[T], appended: set[str], depth: int = 0) -> T:
+    """Run the statements of a transaction, or of a guarded part of one at some depth. Exceptions of the generator
+    pass through unchanged."""
     transaction = begin()
     try:
-        return await _run(connection, transaction, next(transaction), appended)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-
-
-async def _run(connection: Connection, transaction: Transaction[T], bound: Bound, appended: set[str]) -> T:
-    """Run the statements of a transaction from `bound` on."""
-    try:
+        bound = next(transaction)
         while True:
             if bound.statement.name in APPENDS:
                 appended.add(bound.statement.name)
             if isinstance(bound, Guarded):
-                rows = await _run_guarded(connection, bound.begin, appended)
+                rows = await _drive_guarded(connection, bound.begin, appended, depth + 1)
             else:
                 rows = await _fetch(connection, bound)
             bound = transaction.send(rows)
@@ -100,22 +93,16 @@ async def _run(connection: Connection, transaction: Transaction[T], bound: Bound
         return result
 
 
-async def _run_guarded(connection: Connection, begin: Begin[None], appended: set[str]) -> Rows:
-    """Run a part of a transaction. The savepoint needs no release: it ends with the transaction."""
-    transaction = begin()
+async def _drive_guarded(connection: Connection, begin: Begin[None], appended: set[str], depth: int) -> Rows:
+    """Run a guarded part of a transaction and return its fault, if it has one. The savepoint needs no release: it
+    ends with what is around it."""
+    await _execute(connection, f"SAVEPOINT guarded_{depth}")
     try:
-        first = next(transaction)
-    except StopIteration:
-        return []
-    except Exception as error:
-        return [(error,)]
-    await _execute(connection, "SAVEPOINT guarded")
-    try:
-        await _run(connection, transaction, first, appended)
+        await _drive(connection, begin, appended, depth)
     except StoreUnavailable:
         raise
     except Exception as error:
-        await _execute(connection, "ROLLBACK TO SAVEPOINT guarded")
+        await _execute(connection, f"ROLLBACK TO SAVEPOINT guarded_{depth}")
         return [(error,)]
     return []
 

@@ -71,7 +71,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import astuple
 
-from assent.ports import Begin, Bound, Guarded, Rows, StoreUnavailable, Transaction
+from assent.ports import Begin, Guarded, Rows, StoreUnavailable
 from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, fetch_again, translate
 
 if TYPE_CHECKING:
@@ -95,24 +95,14 @@ BRIEF_SECONDS: Final = 0.005
 not block an event loop. A read that takes longer is interrupted there and repeated by a reader."""
 
 
-def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
-    """Run a transaction's statements. Returns its result or its error; raises `Broken`."""
+def drive(
+    connection: sqlite3.Connection, begin: Begin[T], depth: int = 0
+) -> tuple[T | None, BaseException | None]:
+    """Run the statements of a transaction, or of a guarded part of one at some depth. Returns its result or its
+    error; raises `Broken`."""
     try:
         transaction = begin()
-        return _run(connection, transaction, next(transaction))
-    except StopIteration as end:
-        return end.value, None
-    except Broken:
-        raise
-    except BaseException as error:
-        return None, error
-
-
-def _run(
-    connection: sqlite3.Connection, transaction: Transaction[T], bound: Bound
-) -> tuple[T | None, BaseException | None]:
-    """Run the statements of a transaction from `bound` on, as `drive`."""
-    try:
+        bound = next(transaction)
         while True:
             statement = bound.statement
             rows: Rows = []
@@ -125,7 +115,7 @@ def _run(
                         raise translate(error) from error
                     rows = fetch_again(done, bound)
             elif isinstance(bound, Guarded):
-                rows = _run_guarded(connection, bound.begin)
+                rows = _drive_guarded(connection, bound.begin, depth + 1)
             bound = transaction.send(rows)
     except StopIteration as end:
         return end.value, None
@@ -135,22 +125,16 @@ def _run(
         return None, error
 
 
-def _run_guarded(connection: sqlite3.Connection, begin: Begin[None]) -> Rows:
-    """Run a part of a transaction. The savepoint needs no release: it ends with what is around it."""
-    transaction = begin()
-    try:
-        first = next(transaction)
-    except StopIteration:
-        return []
-    except Exception as error:
-        return [(error,)]
-    connection.execute("SAVEPOINT guarded")
-    _, failed = _run(connection, transaction, first)
+def _drive_guarded(connection: sqlite3.Connection, begin: Begin[None], depth: int) -> Rows:
+    """Run a guarded part of a transaction and return its fault, if it has one. The savepoint needs no release: it
+    ends with what is around it."""
+    connection.execute(f"SAVEPOINT guarded_{depth}")
+    _, failed = drive(connection, begin, depth)
     if failed is None:
         return []
     if not isinstance(failed, Exception) or isinstance(failed, StoreUnavailable):
         raise failed
-    connection.execute("ROLLBACK TO guarded")
+    connection.execute(f"ROLLBACK TO guarded_{depth}")
     return [(failed,)]
 
 

@@ -15,7 +15,8 @@ import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
 from tests.engine.actions.provider import Provider, lost_after, lost_before, refused, unreachable
 
-from assent.engine.actions import credits, recording
+from assent.engine.actions import recording
+from assent.engine.learning import credits
 from assent.gate.credits import CreditAccount, CreditEntry
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId

@@ -77,6 +77,7 @@ JOBS = {
         "notify_people",
         "remind_people",
     },
+    "makes up for work that failed": {"repeat_subscriber"},
     "keeps house": {
         "erase_old_content",
         "forget_finished_jobs",

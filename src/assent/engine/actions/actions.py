@@ -14,7 +14,6 @@ import msgspec
 
 from assent.engine.core import freezes, journal
 from assent.engine.core.freezes import Freeze
-from assent.engine.webhooks import events as outgoing_events
 from assent.gate.mail import reached_addresses
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.preflight import MANY_RECIPIENTS, raise_severity
@@ -32,7 +31,6 @@ from assent.gate.records import (
 from assent.gate.seals import Seals
 from assent.gate.transitions import Move, Step
 from assent.gate.views import Severity, View
-from assent.gate.webhooks import EVENT_AFTER
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -100,10 +98,8 @@ def _decode_policy(text: str) -> Policy:
 
 
 def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """Store the next version of a locked action after some moves, with one event for each (E70), and
-    announce its new state to the subscribers of the workspace."""
+    """Store the next version of a locked action after some moves, with one event for each (E70)."""
     last, state = steps[-1]
-    moved = (action.status, action.execution_state) != (state.status, state.execution)
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
     stored = yield from (put_claim if last is Move.CLAIM else put_without_event)(changed)
     edited = any(move is Move.EDIT for move, _ in steps)
@@ -115,10 +111,6 @@ def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: 
         for move, state in steps
     ]
     yield from journal.append(changed.workspace_id, changed.run_id, events, now_ms)
-    if (moved or edited) and (name := EVENT_AFTER.get(last)) is not None:
-        subscribers = yield statements.list_subscribers(workspace_id=changed.workspace_id)
-        if subscribers:
-            yield from outgoing_events.announce(subscribers, name, stored, facts, now_ms)
     return stored
 
 
@@ -215,7 +207,7 @@ def insert_asset(asset: Asset) -> Transaction[None]:
 
 
 def insert_action(action: Action, *, proposed_by: str = "", held: bool = False) -> Transaction[None]:
-    """Store a staged action as a row (E61) and announce it. `held`: see `assent.engine.people.flood`."""
+    """Store a staged action as a row (E61). `held`: see `assent.engine.people.flood`."""
     yield statements.insert_action(
         workspace_id=action.workspace_id,
         action_id=action.action_id,
@@ -237,9 +229,6 @@ def insert_action(action: Action, *, proposed_by: str = "", held: bool = False) 
         held=int(held),
     )
     yield from follow(action, action.created_ms)
-    subscribers = yield statements.list_subscribers(workspace_id=action.workspace_id)
-    if subscribers:
-        yield from outgoing_events.announce(subscribers, "waiting", action, {}, action.created_ms, held=held)
 
 
 def find_run(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Run | None]:

@@ -15,14 +15,12 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
-from assent.engine.learning import memory
-from assent.engine.people import notifications
+from assent.engine.actions import actions, hooks
+from assent.engine.actions.hooks import ApprovalEnded
 from assent.gate import policy as policy_of
 from assent.gate.gate import Decider, approver_key
 from assent.gate.policy import PERSON, Policy, Requirement
 from assent.gate.records import Action, Approval, Assurance, Status, Voice
-from assent.gate.rules import drift
 from assent.gate.transitions import Move, Step, path
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.structs import Record
@@ -144,11 +142,11 @@ def end_approval(
         yield from forget(action)
     ended = msgspec.structs.replace(changed, approval=None, attempt=None)
     stored = yield from actions.put(ended, steps, facts, now_ms)
-    yield from memory.forget_approval(action)
-    if not decided:
-        cause: notifications.Cause = "stopped" if drift.read_changes(stored) else "waiting"
-        about = f"{action.action_id}:{stored.version}"
-        yield from notifications.ask(action.workspace_id, action.run_id, cause, now_ms, about=about)
+    if action.approval is not None:
+        last, _ = steps[-1]
+        yield from hooks.approval_ended(
+            ApprovalEnded(action=stored, revision=action.revision, move=last, decided=decided, at_ms=now_ms)
+        )
     return stored
 
 

@@ -14,9 +14,10 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, circumstances
+from assent.engine.actions import actions, approvals, circumstances, hooks
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import describe
+from assent.engine.actions.hooks import Decided
 from assent.engine.connections import observing
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
@@ -246,7 +247,11 @@ def _revise(
     facts = {"by": by, "via": via, "changed": names, "before": action.digest, "target": effect.target}
     facts["view"] = wanted.view.digest()
     yield from actions.revise(action, changed)
-    return (yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True))
+    bound = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
+    yield from hooks.decided(
+        Decided(before=action, action=bound, move=Move.EDIT, facts=facts, at_ms=now_ms, changed=tuple(names))
+    )
+    return bound
 
 
 def _differ(name: str, one: Effect, other: Effect) -> bool:

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, decisions
+from assent.engine.actions import actions, approvals, decisions, hooks
 from assent.engine.actions.editing import PreparedEdit
-from assent.engine.learning import measurement
+from assent.engine.actions.hooks import Settled
 from assent.gate import gate
 from assent.gate.effects import MANUAL
 from assent.gate.gate import ANY_CONTENT, Decider
@@ -83,5 +83,5 @@ def record_publish(
     )
     facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
     done = yield from actions.put(changed, path(action, Move.HAND_OVER), facts, now_ms)
-    yield from measurement.schedule(done, now_ms)
+    yield from hooks.settled(Settled(action=done, move=Move.HAND_OVER, facts=facts, at_ms=now_ms))
     return done

@@ -10,16 +10,13 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, credits
+from assent.engine.actions import actions, approvals, hooks
 from assent.engine.actions.editing import PreparedEdit
+from assent.engine.actions.hooks import Decided
 from assent.engine.audit import boundary
 from assent.engine.core import jobs
-from assent.engine.learning import memory as brain
-from assent.engine.learning import pictures
-from assent.engine.people import notifications
 from assent.gate import gate
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
-from assent.gate.mail import keeps_requests, keeps_text
 from assent.gate.policy import PERSON, digest_policy, holds, suffices
 from assent.gate.preflight import after_edit, explain_expiry, extend_expiry, refuse_schedule
 from assent.gate.records import PROPOSAL, Action, Approval, Assurance, Effect, Status, Voice, read_proposal
@@ -102,19 +99,16 @@ def approve(
     )
     if held is not None and not first:
         approval = _confirm(held, approval)
+    before = action
     if approval != held:
         decided = drift.with_observation(action, observed) if drift.DRIFTED in action.metadata else action
         action = yield from actions.put(seals.seal(decided, approval, policy), steps, facts, now_ms)
-    if first and keeps_text(action):
-        yield from brain.remember_approval(action, facts, now_ms)
-    if approval != held:
-        yield from notifications.ask_about_decision(action, now_ms)
-    if action.view.executes == "agent":
-        return action  # the agent goes on with it; nothing is sent
-    if action.schedule_ms is not None or send_now or (first and action.view.approval_executes):
+    yield from hooks.decided(
+        Decided(before=before, action=action, move=Move.APPROVE, facts=facts, at_ms=now_ms, first=first)
+    )
+    sends = action.schedule_ms is not None or send_now or (first and action.view.approval_executes)
+    if sends and action.view.executes != "agent":  # an agent goes on with it; nothing is sent
         yield from _schedule(action, now_ms, undo_ms)
-    if action.schedule_ms is None or action.schedule_ms <= now_ms:
-        yield from notifications.ask_about_unsent(action, now_ms)
     return action
 
 
@@ -170,10 +164,9 @@ def reject(
     changed = msgspec.structs.replace(action, rejection=reason)
     facts = describe_decider(decider, reason=reason, policy=digest_policy(policy))
     rejected = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
-    yield from notifications.ask_about_decision(rejected, now_ms)
-    if keeps_text(rejected):
-        entry = brain.decision_entry(rejected, "rejection", facts)
-        yield from brain.remember(action.workspace_id, entry, now_ms)
+    yield from hooks.decided(
+        Decided(before=action, action=rejected, move=Move.REJECT, facts=facts, at_ms=now_ms)
+    )
     return rejected
 
 
@@ -247,7 +240,7 @@ def edit(
         changed = drift.with_observation(changed, observed)
     changed = _name_editor(changed, decider.approver, f"{PERSON}{key_of}" if key_of else "")
     changed = yield from actions.judge(changed, now_ms)
-    (changed,) = yield from credits.weigh_costs(changed.workspace_id, (changed,))
+    (changed,) = yield from hooks.weigh(changed.workspace_id, (changed,))
     moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
     facts = describe_decider(
         decider,
@@ -258,13 +251,17 @@ def edit(
     )
     yield from actions.revise(action, changed)
     done = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
-    if "media" in names:
-        yield from pictures.show_attached(done)
-    if "body" in names and keeps_text(done) and keeps_text(action):
-        entry = brain.decision_entry(done, "edit", facts)
-        yield from brain.remember(action.workspace_id, entry, now_ms)
-    if asked.strip() and keeps_requests(done) and keeps_requests(action):
-        yield from brain.remember(action.workspace_id, brain.lesson_entry(done, asked.strip(), facts), now_ms)
+    yield from hooks.decided(
+        Decided(
+            before=action,
+            action=done,
+            move=Move.EDIT,
+            facts=facts,
+            at_ms=now_ms,
+            changed=tuple(names),
+            asked=asked.strip(),
+        )
+    )
     return done
 
 

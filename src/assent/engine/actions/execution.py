@@ -78,7 +78,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, blocked, circumstances, credits, remainder
+from assent.engine.actions import actions, approvals, blocked, circumstances, hooks, remainder
+from assent.engine.actions.hooks import Claimed
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
 from assent.engine.audit import refused_attempts
 from assent.engine.connections import observing
@@ -365,7 +366,7 @@ def claim(
         due_ms=attempt.lease_until_ms,
         now_ms=now_ms,
     )
-    yield from credits.reserve(claimed, order.by, now_ms)
+    yield from hooks.claimed(Claimed(claimed, order.by, now_ms))
     return claimed
 
 

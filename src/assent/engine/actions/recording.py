@@ -10,14 +10,13 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from assent.engine.actions import actions, credits
+from assent.engine.actions import actions, hooks
 from assent.engine.actions import remainder as rest
+from assent.engine.actions.hooks import Settled
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs
-from assent.engine.learning import measurement
-from assent.engine.people import notifications
 from assent.engine.recovery import doubts
-from assent.gate.records import Action
+from assent.gate.records import Action, is_by_hand, plan_interval
 from assent.gate.transitions import EXECUTED, FAILED, UNKNOWN, Move, path, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
@@ -133,8 +132,7 @@ def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Tra
         done = yield from actions.put(changed, steps, facts, now_ms)
         if offered is not None:
             yield from rest.offer(done, offered, now_ms)
-        yield from credits.settle(done, now_ms)
-        yield from measurement.schedule(done, now_ms)
+        yield from hooks.settled(Settled(action=done, move=move, facts=facts, at_ms=now_ms))
         reply = answer_executed(done)
         yield from keep(done, reply, now_ms)
         return reply
@@ -149,11 +147,7 @@ def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Tra
         action = msgspec.structs.replace(action, metadata=doubts.drop_doubt(action.metadata))
     changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
     changed = yield from actions.put(changed, steps, facts, now_ms)
-    if isinstance(outcome, NotSent):
-        yield from credits.release(changed, now_ms)
-        yield from notifications.ask_about_stopped(changed, now_ms)
-    else:
-        yield from notifications.ask(changed.workspace_id, changed.run_id, "unknown", now_ms)
+    yield from hooks.settled(Settled(action=changed, move=move, facts=facts, at_ms=now_ms))
     refusal = refusal_for(changed, outcome)
     if isinstance(outcome, NotSent) and not outcome.curable:
         yield from keep(changed, refusal.recovery(), now_ms)
@@ -215,7 +209,7 @@ def outcome_facts(outcome: SendOutcome) -> dict[str, Any]:
 def answer_executed(action: Action) -> Executed:
     external_id = action.external_id or ""
     receipt = action.view.receipt
-    message = describe_outcome(action, measurement.automatic_interval(action))
+    message = describe_outcome(action, None if is_by_hand(action) else plan_interval(action))
     if (part := action.metadata.get(rest.PARTLY)) is not None:
         message = f"{message}\n{part}"
     return Executed(

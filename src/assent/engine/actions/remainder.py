@@ -12,10 +12,11 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, hooks
 from assent.engine.actions.content import describe
 from assent.engine.actions.decisions import describe_decider
 from assent.engine.actions.editing import edit_effect
+from assent.engine.actions.hooks import Staged
 from assent.engine.core.services import Services
 from assent.gate.arguments import ARGUMENTS
 from assent.gate.gate import Decider
@@ -97,11 +98,16 @@ def stage_again(decider: Decider, action_id: ActionId, now_ms: int) -> Transacti
         metadata={**copied.metadata, "againOf": action.action_id},
     )
     yield from actions.insert_action(again)
+    yield from hooks.staged(_follow(again, now_ms))
     facts = {"againOf": action.action_id, "digest": again.digest, "view": again.view.digest()}
     yield from actions.note(again, "action_staged", {**facts, **describe_decider(decider)}, now_ms)
     marked = msgspec.structs.replace(action, metadata={**action.metadata, AGAIN_AS: again.action_id})
     yield from actions.put_without_event(marked)
     return again
+
+
+def _follow(action: Action, now_ms: int) -> Staged:
+    return Staged(workspace_id=action.workspace_id, run_id=action.run_id, actions=(action,), at_ms=now_ms)
 
 
 def _copy(action: Action, effect: Effect, as_what: str, now_ms: int) -> Action:
@@ -148,6 +154,7 @@ def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
 def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:
     """Store the action for the remainder, with the event that names its origin."""
     yield from actions.insert_action(offered)
+    yield from hooks.staged(_follow(offered, now_ms))
     facts = {
         "restOf": done.action_id,
         "digest": offered.digest,

@@ -13,9 +13,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances, credits
+from assent.engine.actions import actions, circumstances, hooks
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import READ_FIELDS, check_contents, describe
+from assent.engine.actions.hooks import Staged
 from assent.engine.connections import observing
 from assent.engine.core import journal
 from assent.engine.core.failpoints import failpoint
@@ -24,14 +25,20 @@ from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal, add_tenant
-from assent.engine.learning import measurement, pictures
-from assent.engine.learning import memory as brain
-from assent.engine.people import flood, notifications
+from assent.engine.learning import pictures
+from assent.engine.people import flood
 from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.gate.mail import reached_addresses
-from assent.gate.preflight import Readiness, explain_expiry, extend_expiry, preflight, refuse_schedule
-from assent.gate.records import PROPOSAL, Action, Asset, Effect, ExecutionState, Run, Status
+from assent.gate.preflight import (
+    Readiness,
+    explain_expiry,
+    extend_expiry,
+    may_lack_credits,
+    preflight,
+    refuse_schedule,
+)
+from assent.gate.records import MEASURE_AFTER, PROPOSAL, Action, Asset, Effect, ExecutionState, Run, Status
 from assent.gate.review_link import LOOK
 from assent.gate.webhooks import name_event
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
@@ -224,8 +231,8 @@ async def _build(
         others = await services.store.read(lambda: actions.list_recent(workspace_id, "", now_ms))
         others |= frozenset().union(*(reached_addresses(action) for action in staged))
         staged = tuple(actions.with_people(action, others) for action in staged)
-    if any(map(credits.may_lack, staged)):
-        staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
+    if any(map(may_lack_credits, staged)):
+        staged = await services.store.read(partial(hooks.weigh, workspace_id, staged))
     made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
     return _StagedRun(run, assets, staged, made)
 
@@ -285,9 +292,6 @@ def _store(staged: _StagedRun, caller: Principal, most: int, *, begun: bool) -> 
         yield from actions.insert_asset(asset)
     for action in staged.actions:
         yield from actions.insert_action(action, proposed_by=proposer, held=hold is not None)
-    for asset in staged.assets:
-        yield from brain.log_risks(asset, now_ms)
-        yield from brain.note_uses(asset)
     body = {
         "operator": run.operator,
         "tool": run.tool,
@@ -311,13 +315,18 @@ def _store(staged: _StagedRun, caller: Principal, most: int, *, begun: bool) -> 
     else:
         head = journal.new_head(run.workspace_id, run.run_id)
     yield from journal.append_to(head, [journal.NewEvent("run_prepared", body)], now_ms)
-    yield from pictures.keep(run.workspace_id, run.run_id, staged.pictures, now_ms)
-    for action in staged.actions:
-        yield from pictures.show_attached(action)
-    if hold is not None:
-        yield from flood.ask(run.workspace_id, proposer, hold, now_ms)
-    elif staged.actions:
-        yield from notifications.ask(run.workspace_id, run.run_id, "waiting", now_ms)
+    yield from hooks.staged(
+        Staged(
+            workspace_id=run.workspace_id,
+            run_id=run.run_id,
+            actions=staged.actions,
+            at_ms=now_ms,
+            assets=staged.assets,
+            pictures=staged.pictures,
+            proposer=proposer,
+            held=hold,
+        )
+    )
     return hold is not None
 
 
@@ -377,7 +386,7 @@ async def new_action(
         schedule_ms=staged.schedule_ms,
         metadata={
             **staged.metadata,
-            measurement.INTERVAL: services.limits.measure_after_ms,
+            MEASURE_AFTER: services.limits.measure_after_ms,
             PROPOSAL: proposal,
         },
         view=view,

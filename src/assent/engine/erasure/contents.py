@@ -14,11 +14,11 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions import actions, approvals
+from assent.engine.actions import actions, approvals, hooks
+from assent.engine.actions.hooks import Decided, Erased
 from assent.engine.audit.actions import CONTENT_ERASED, text_to_sign
 from assent.engine.core.journal import Sign
 from assent.engine.erasure.matching import collect_texts
-from assent.engine.people import notifications
 from assent.gate.records import (
     BY_HAND,
     ERASED,
@@ -92,7 +92,8 @@ def erase_content(
         changed = msgspec.structs.replace(changed, rejection=notice)
         steps, said = path(action, Move.REJECT), _describe(by, notice)
         changed = yield from approvals.end_approval(action, changed, steps, said, now_ms, keep=True)
-        yield from notifications.ask_about_decision(changed, now_ms)
+        rejected = Decided(before=action, action=changed, move=Move.REJECT, facts=said, at_ms=now_ms)
+        yield from hooks.decided(rejected)
     else:
         changed = yield from actions.put_without_event(changed)
     yield from actions.store_view(changed)
@@ -104,17 +105,13 @@ def erase_content(
     }
     if why == BY_AGE and state_of(action) == EXECUTED:
         elsewhere |= {media.digest for media in action.effect.media}  # a page of the feed may show them
-    for digest in {media.digest for effect in (action.effect, *earlier) for media in effect.media}:
-        if digest and digest not in elsewhere:
-            yield statements.delete_picture_use(
-                workspace_id=workspace_id, run_id=action.run_id, digest=digest
-            )
-            yield statements.delete_unused_picture(workspace_id=workspace_id, digest=digest)
+    own = {media.digest for effect in (action.effect, *earlier) for media in effect.media} - elsewhere
     if action.asset_id is not None and not any(
         each.asset_id == action.asset_id for each in others if each != action
     ):
         yield statements.erase_asset(workspace_id=workspace_id, asset_id=action.asset_id, notice=notice)
-    yield statements.erase_decision_memories(**named, notice=notice)
+    digests_of_pictures = tuple(sorted(filter(None, own)))
+    yield from hooks.erased(Erased(action=changed, notice=notice, pictures=digests_of_pictures, at_ms=now_ms))
     digests = {"effect": changed.effect.digest(), "view": changed.view.digest()}
     signature, public_key = sign(text_to_sign(workspace_id, action_id, **digests))
     facts = {**digests, "by": by, "signature": signature, "publicKey": public_key}

@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.actions.hooks import Settled
 from assent.engine.connections import connections
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job
@@ -26,7 +27,7 @@ from assent.engine.learning.measured import Measurement, check_reading
 from assent.gate.connection import Connection
 from assent.gate.mail import is_personal
 from assent.gate.measurement.recommend import NO_SOURCE
-from assent.gate.records import Action, Asset, Status, is_by_hand
+from assent.gate.records import Action, Asset, Status, is_by_hand, plan_interval
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal, Retry
@@ -38,7 +39,6 @@ from assent.sql.loader import statements
 log = logging.getLogger("assent.measurement")
 
 MEASURE_JOB: Final = "measure_run"
-INTERVAL: Final = "measureAfterMs"
 HISTORY: Final = 20
 RETRY_AFTER_MS: Final = 12 * HOUR_MS
 
@@ -55,21 +55,12 @@ class Scheduled(Record, kw_only=True):
     """The stored measurement (`measured.decode_measurement`); None before the first one."""
 
 
-def plan_interval(action: Action) -> int | None:
-    """Return how long after sending an action is measured; None if it is not (E31)."""
-    after_ms = action.metadata.get(INTERVAL)
-    return after_ms if isinstance(after_ms, int) and action.view.measured else None
-
-
-def automatic_interval(action: Action) -> int | None:
-    """Return when results arrive automatically; None for actions done by hand."""
-    return None if is_by_hand(action) else plan_interval(action)
-
-
-def schedule(action: Action, now_ms: int) -> Transaction[None]:
-    """Schedule the measurement of a run whose effect was sent: a durable job, once per run."""
+def schedule(settled: Settled) -> Transaction[None]:
+    """Schedule the measurement of a run whose effect was sent: a durable job, once per run, after the
+    interval of the action (E31)."""
+    action, now_ms = settled.action, settled.at_ms
     after_ms = plan_interval(action)
-    if after_ms is None:
+    if action.status is not Status.EXECUTED or after_ms is None:
         return
     due_ms = now_ms + after_ms
     first = yield statements.schedule_measurement(

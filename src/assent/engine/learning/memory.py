@@ -15,8 +15,10 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from assent.gate.mail import keeps_text
+from assent.engine.actions.hooks import ApprovalEnded, Decided, Erased, Staged
+from assent.gate.mail import keeps_requests, keeps_text
 from assent.gate.records import Action, Asset
+from assent.gate.transitions import Move
 from assent.kernel import canonical, ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record, WireRecord
@@ -199,7 +201,7 @@ def decision_entry(
         kind=kind,
         body=said[kind],
         source=f"decision via {facts.get('via', 'server')}",
-        natural_key=_decision_key(action, kind),
+        natural_key=_decision_key(action, kind, action.revision),
         channel=channel,
         run_id=action.run_id,
         action_id=action.action_id,
@@ -214,7 +216,7 @@ def lesson_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
         kind="lesson",
         body=asked,
         source=f"asked with an edit via {facts.get('via', 'server')}, by {facts.get('by')}",
-        natural_key=_decision_key(action, ASKED),
+        natural_key=_decision_key(action, ASKED, action.revision),
         channel=action.effect.channel,
         run_id=action.run_id,
         action_id=action.action_id,
@@ -222,26 +224,47 @@ def lesson_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
     )
 
 
-def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
-    """Store an approved text; a second approval after a withdrawal makes it active again."""
-    if (yield from remember(action.workspace_id, decision_entry(action, "approval", facts), now_ms)) is None:
-        yield from _set_approval_state(action, "confirmed")
+def remember_decision(decided: Decided) -> Transaction[None]:
+    """Store a decision that later drafts can learn from. A second approval after a withdrawal makes its memory active
+    again."""
+    action, before, facts, now_ms = decided.action, decided.before, decided.facts, decided.at_ms
+    workspace_id = action.workspace_id
+    if decided.move is Move.APPROVE and decided.first and keeps_text(action):
+        entry = decision_entry(action, "approval", facts)
+        if (yield from remember(workspace_id, entry, now_ms)) is None:
+            yield from _set_approval_state(action, action.revision, "confirmed")
+    if decided.move is Move.REJECT and keeps_text(action):
+        yield from remember(workspace_id, decision_entry(action, "rejection", facts), now_ms)
+    if decided.move is Move.EDIT:
+        if "body" in decided.changed and keeps_text(action) and keeps_text(before):
+            yield from remember(workspace_id, decision_entry(action, "edit", facts), now_ms)
+        if decided.asked and keeps_requests(action) and keeps_requests(before):
+            yield from remember(workspace_id, lesson_entry(action, decided.asked, facts), now_ms)
 
 
-def forget_approval(action: Action) -> Transaction[None]:
-    """Retire the memory of a withdrawn approval; `action` is as it was approved."""
-    if action.approval is not None and keeps_text(action):
-        yield from _set_approval_state(action, "retired")
+def forget_approval(ended: ApprovalEnded) -> Transaction[None]:
+    """Retire the memory of an approval that ended, unless it was given again."""
+    action = ended.action
+    if action.approval is None or action.revision != ended.revision:
+        yield from _set_approval_state(action, ended.revision, "retired")
 
 
-def _set_approval_state(action: Action, state: State) -> Transaction[None]:
-    yield statements.set_brain_state_by_key(
-        workspace_id=action.workspace_id, natural_key=_decision_key(action, "approval"), state=state
+def forget_content(erased: Erased) -> Transaction[None]:
+    """Replace the texts in the memories of decisions about an action by the notice."""
+    action = erased.action
+    yield statements.erase_decision_memories(
+        workspace_id=action.workspace_id, action_id=action.action_id, notice=erased.notice
     )
 
 
-def _decision_key(action: Action, kind: str) -> str:
-    return f"{kind}:{action.action_id}:{action.revision}"
+def _set_approval_state(action: Action, revision: int, state: State) -> Transaction[None]:
+    yield statements.set_brain_state_by_key(
+        workspace_id=action.workspace_id, natural_key=_decision_key(action, "approval", revision), state=state
+    )
+
+
+def _decision_key(action: Action, kind: str, revision: int) -> str:
+    return f"{kind}:{action.action_id}:{revision}"
 
 
 def _origin(action: Action, facts: dict[str, Any]) -> dict[str, Any]:
@@ -256,7 +279,14 @@ def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
         return ()
 
 
-def note_uses(asset: Asset) -> Transaction[None]:
+def note_drafts(staged: Staged) -> Transaction[None]:
+    """Record what the drafts of a run used of the memory, and which of their claims are risky."""
+    for asset in staged.assets:
+        yield from _log_risks(asset, staged.at_ms)
+        yield from _note_uses(asset)
+
+
+def _note_uses(asset: Asset) -> Transaction[None]:
     """Record which memories changed a draft, to count how often each is used."""
     for entry_id in dict.fromkeys(use.entry_id for use in memory_used(asset)):
         yield statements.add_memory_use(
@@ -283,7 +313,7 @@ def entry_of(row: Row) -> Entry:
     )
 
 
-def log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
+def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
     """Log the risky claims of a draft that no evidence supports, each once."""
     for claim in asset.metadata.get("claims", []):
         if claim.get("risk") and not claim.get("evidence"):

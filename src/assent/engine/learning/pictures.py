@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.actions.hooks import Decided, Erased, Staged
 from assent.gate.records import Action, Asset, Media
 from assent.kernel.canonical import DIGEST_PREFIX, digest_of_bytes
 from assent.kernel.ids import RunId, WorkspaceId
@@ -50,6 +51,29 @@ def keep(
             created_ms=now_ms,
         )
         yield from show(workspace_id, run_id, picture.digest)
+
+
+def keep_staged(staged: Staged) -> Transaction[None]:
+    """Store the pictures of a run and show those of its actions. Refuses if the workspace is over its limit."""
+    yield from keep(staged.workspace_id, staged.run_id, staged.pictures, staged.at_ms)
+    for action in staged.actions:
+        yield from show_attached(action)
+
+
+def show_edited(decided: Decided) -> Transaction[None]:
+    """Show the pictures of an action that an edit changed."""
+    if "media" in decided.changed:
+        yield from show_attached(decided.action)
+
+
+def forget(erased: Erased) -> Transaction[None]:
+    """Delete the pictures of erased content."""
+    action = erased.action
+    for digest in erased.pictures:
+        yield statements.delete_picture_use(
+            workspace_id=action.workspace_id, run_id=action.run_id, digest=digest
+        )
+        yield statements.delete_unused_picture(workspace_id=action.workspace_id, digest=digest)
 
 
 def has_room(workspace_id: WorkspaceId, size: int) -> Transaction[bool]:

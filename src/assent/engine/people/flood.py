@@ -13,7 +13,6 @@ from typing import Final
 from assent.engine.actions import actions, decisions
 from assent.engine.core import journal
 from assent.engine.core.tenancy import Principal
-from assent.engine.people import notifications
 from assent.engine.people.people import Person
 from assent.gate.gate import ANY_CONTENT, Decider
 from assent.gate.records import Action
@@ -71,12 +70,6 @@ def judge(workspace_id: WorkspaceId, proposed_by: str, most: int, now_ms: int) -
     if rows[0]["waiting"] < most:
         return None
     return (yield from count(workspace_id, proposed_by, now_ms))
-
-
-def ask(workspace_id: WorkspaceId, proposed_by: str, before: int, now_ms: int) -> Transaction[None]:
-    """Notify people of a flood, once until it is decided. `before`: how many were held already."""
-    if before == 0:
-        yield from notifications.ask(workspace_id, proposed_by, "held", now_ms, about=str(now_ms))
 
 
 def count(workspace_id: WorkspaceId, proposed_by: str, now_ms: int) -> Transaction[int]:

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.actions.hooks import ApprovalEnded, Decided, Settled, Staged
 from assent.engine.core import jobs, journal, tenancy
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
@@ -23,12 +24,14 @@ from assent.engine.people import members, targets
 from assent.engine.people.notifiers import Notification, NotificationReceipt
 from assent.engine.people.targets import NotificationTarget, TargetOwner
 from assent.gate.gate import approver_key
-from assent.gate.records import Action, Assurance, Status
+from assent.gate.records import Action, Assurance, ExecutionState, Status
+from assent.gate.rules.drift import read_changes
+from assent.gate.transitions import Move
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
-from assent.ports import Transaction
+from assent.ports import Rows, Transaction
 from assent.present.notes import (
     HOW,
     WORDS,
@@ -100,8 +103,25 @@ def ask(
 ) -> Transaction[None]:
     """Enqueue a notification, once per run, cause and `about`, for each target that chose the cause.
     When the job runs, it checks again and sends nothing if the cause is gone."""
-    rows = yield statements.list_targets_about(workspace_id=workspace_id, server=SYSTEM_WORKSPACE)
-    for row in rows:
+    rows = yield from _list_targets(workspace_id)
+    yield from _enqueue(rows, workspace_id, run_id, cause, now_ms, about=about, after_ms=after_ms)
+
+
+def _list_targets(workspace_id: WorkspaceId) -> Transaction[Rows]:
+    return (yield statements.list_targets_about(workspace_id=workspace_id, server=SYSTEM_WORKSPACE))
+
+
+def _enqueue(
+    targets_about: Rows,
+    workspace_id: WorkspaceId,
+    run_id: str,
+    cause: Cause,
+    now_ms: int,
+    *,
+    about: str = "",
+    after_ms: int = 0,
+) -> Transaction[None]:
+    for row in targets_about:
         if _CHOICES[cause] in row["causes"].split():
             yield from jobs.enqueue(
                 workspace_id,
@@ -118,25 +138,56 @@ def ask(
             )
 
 
-def ask_about_unsent(action: Action, now_ms: int) -> Transaction[None]:
-    """Enqueue a notification in an hour about an approved action that no job sends."""
-    # Actions of a run that are approved one after another share one note.
-    about = str(now_ms // UNSENT_AFTER_MS)
-    yield from ask(
-        action.workspace_id, action.run_id, "unsent", now_ms, about=about, after_ms=UNSENT_AFTER_MS
-    )
+def ask_about_staged(staged: Staged) -> Transaction[None]:
+    """Enqueue the note that something waits: about the run, or once about a flood of proposals."""
+    workspace_id, now_ms = staged.workspace_id, staged.at_ms
+    if staged.held == 0:
+        yield from ask(workspace_id, staged.proposer, "held", now_ms, about=str(now_ms))
+    elif staged.proposer and staged.actions and staged.held is None:
+        yield from ask(workspace_id, staged.run_id, "waiting", now_ms)
+
+
+def ask_about_decision(decided: Decided) -> Transaction[None]:
+    """Enqueue the note that replaces or follows the one about a waiting action, and in an hour one about an
+    approved action that no job sends."""
+    action, now_ms = decided.action, decided.at_ms
+    if decided.move is Move.EDIT:
+        return
+    targets_about = yield from _list_targets(action.workspace_id)
+    told = partial(_enqueue, targets_about, action.workspace_id, action.run_id)
+    if action.version != decided.before.version:
+        turn = now_ms // DECIDED_WITHIN_MS
+        after_ms = (turn + 1) * DECIDED_WITHIN_MS - now_ms
+        yield from told("decided", now_ms, about=str(turn), after_ms=after_ms)
+    is_due = action.schedule_ms is None or action.schedule_ms <= now_ms
+    if decided.move is Move.APPROVE and action.view.executes != "agent" and is_due:
+        # Actions of a run that are approved one after another share one note.
+        about = str(now_ms // UNSENT_AFTER_MS)
+        yield from told("unsent", now_ms, about=about, after_ms=UNSENT_AFTER_MS)
+
+
+def ask_about_ended(ended: ApprovalEnded) -> Transaction[None]:
+    """Enqueue the note that an action waits again, unless a person decided so."""
+    if ended.decided:
+        return
+    action = ended.action
+    cause: Cause = "stopped" if read_changes(action) else "waiting"
+    about = f"{action.action_id}:{action.version}"
+    yield from ask(action.workspace_id, action.run_id, cause, ended.at_ms, about=about)
+
+
+def ask_about_outcome(settled: Settled) -> Transaction[None]:
+    """Enqueue the note about an action that was not sent, or whose outcome is unknown."""
+    action = settled.action
+    if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
+        yield from ask(action.workspace_id, action.run_id, "unknown", settled.at_ms)
+    elif action.status is Status.FAILED or action.execution_state is ExecutionState.RETRYABLE:
+        yield from ask_about_stopped(action, settled.at_ms)
 
 
 def ask_about_stopped(action: Action, now_ms: int) -> Transaction[None]:
     """Enqueue a notification that an approved action could not be sent, once per action."""
     yield from ask(action.workspace_id, action.run_id, "stopped", now_ms, about=action.action_id)
-
-
-def ask_about_decision(action: Action, now_ms: int) -> Transaction[None]:
-    """Enqueue the note that replaces or follows the one about a waiting action."""
-    turn = now_ms // DECIDED_WITHIN_MS
-    after_ms = (turn + 1) * DECIDED_WITHIN_MS - now_ms
-    yield from ask(action.workspace_id, action.run_id, "decided", now_ms, about=str(turn), after_ms=after_ms)
 
 
 def enqueue_test(owner: TargetOwner, target_id: str, now_ms: int) -> Transaction[None]:

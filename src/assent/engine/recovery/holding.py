@@ -20,10 +20,10 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, hooks
+from assent.engine.actions.hooks import Settled
 from assent.engine.actions.recording import RECONCILE_JOB, settle
 from assent.engine.core import jobs, journal
-from assent.engine.people import notifications
 from assent.engine.recovery import doubts, positions
 from assent.engine.recovery.positions import Restore
 from assent.gate.preflight import is_expired
@@ -160,7 +160,7 @@ def suspend(action: Action, since_ms: int, why: str, attempt_id: str, now_ms: in
         due_ms=now_ms,
         now_ms=now_ms,
     )
-    yield from notifications.ask(action.workspace_id, action.run_id, "unknown", now_ms)
+    yield from hooks.settled(Settled(action=changed, move=Move.RESTORE, facts=facts, at_ms=now_ms))
     return changed
 
 

@@ -1,8 +1,8 @@
 """Events of actions, posted to the addresses that a workspace subscribed.
 
-`engine/actions/actions.py` stages and moves every action. It calls `announce` in the same
-transaction, so an event exists if and only if its change does, once: its id is made from the action
-and its version. A delivery is that of `webhooks`, with the same signatures, retries and log.
+The transaction that stages or moves an action enqueues its event (`assent.engine.actions.hooks`), so an event
+exists if and only if its change does, once: its id is made from the action and its version. A delivery is that of
+`webhooks`, with the same signatures, retries and log.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.engine.actions.hooks import ApprovalEnded, Decided, Settled, Staged
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.webhooks import NewDelivery
 from assent.gate.mail import is_personal
 from assent.gate.records import Action, read_proposal
-from assent.gate.webhooks import TEST_EVENT, ActionEvent, EventAction, EventName
+from assent.gate.transitions import Move
+from assent.gate.webhooks import EVENT_AFTER, TEST_EVENT, ActionEvent, EventAction, EventName
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
 from assent.kernel.limits import MAX_QUEUED_EVENTS
 from assent.kernel.texts import truncate
@@ -29,7 +31,38 @@ MAX_NAME_CHARS: Final = 500
 """An id, an address or a name that a provider or a person gave."""
 
 
-def announce(
+def announce_staged(staged: Staged) -> Transaction[None]:
+    if not staged.actions:
+        return
+    subscribers = yield statements.list_subscribers(workspace_id=staged.workspace_id)
+    for action in staged.actions:
+        held = staged.held is not None
+        yield from _announce(subscribers, "waiting", action, {}, staged.at_ms, held=held)
+
+
+def announce_decision(decided: Decided) -> Transaction[None]:
+    """Announce a decision, but not a second approval."""
+    before, action = decided.before, decided.action
+    if decided.move is Move.EDIT or before.status is not action.status:
+        yield from _announce_move(decided.move, action, decided.facts, decided.at_ms)
+
+
+def announce_ended(ended: ApprovalEnded) -> Transaction[None]:
+    """Announce that an action waits again. If it was rejected or edited, that is announced."""
+    if ended.move is Move.WITHDRAW:
+        yield from _announce_move(ended.move, ended.action, {}, ended.at_ms)
+
+
+def announce_outcome(settled: Settled) -> Transaction[None]:
+    yield from _announce_move(settled.move, settled.action, settled.facts, settled.at_ms)
+
+
+def _announce_move(move: Move, action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
+    subscribers = yield statements.list_subscribers(workspace_id=action.workspace_id)
+    yield from _announce(subscribers, EVENT_AFTER[move], action, facts, now_ms)
+
+
+def _announce(
     subscribers: Rows,
     name: EventName,
     action: Action,

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, change_requests
+from assent.engine.actions import actions, change_requests, hooks
+from assent.engine.actions.hooks import Settled, Staged
 from assent.engine.core.journal import Head
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import ADVANCE, WorkflowCall
@@ -118,6 +119,9 @@ def ask(
     if asked is None or is_expired(asked.action, call.now_ms) or asked.action.status in _OVER:
         action = stage(call, node, content, digest, outcome, _call(call, ack, content))
         yield from actions.insert_action(action)
+        yield from hooks.staged(
+            Staged(workspace_id=call.workspace_id, run_id=action.run_id, actions=(action,), at_ms=call.now_ms)
+        )
         body = {
             "node": node.node,
             "stepKey": outcome.step_key,
@@ -335,4 +339,5 @@ def pass_step(call: WorkflowCall, action: Action, child: int) -> Transaction[Non
         action, executed_ms=call.now_ms, external_id=f"{action.run_id}#{child}", external_url=None
     )
     facts = {"by": call.principal.name, "via": ADVANCE, "node": child}
-    yield from actions.put(changed, path(action, Move.HAND_OVER), facts, call.now_ms)
+    passed = yield from actions.put(changed, path(action, Move.HAND_OVER), facts, call.now_ms)
+    yield from hooks.settled(Settled(action=passed, move=Move.HAND_OVER, facts=facts, at_ms=call.now_ms))

@@ -14,6 +14,7 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.engine.learning import manual_metrics, measurement
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import NewEntry
+from assent.gate.records import MEASURE_AFTER
 from assent.kernel.ids import RunId
 from assent.ports import Draft, Preparation, StagedEffect
 from assent.suite.testing import ALL_TOOLS
@@ -179,7 +180,7 @@ async def sent(house: House, run: PreparedRun) -> None:
 
 async def measured_launch(house: House, goal: str, views: int, responses: int) -> PreparedRun:
     """A launch that went out, with numbers written down by hand for one channel and none for the other."""
-    interval = {measurement.INTERVAL: 24 * 3_600_000}
+    interval = {MEASURE_AFTER: 24 * 3_600_000}
     run = await launch(house, goal, post(metadata=interval), mail(metadata=interval))
     await sent(house, run)
     house.clock.advance(days=2)

@@ -26,6 +26,7 @@ from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
 from assent.engine.workflows import session_notes
 from assent.engine.workflows.session_notes import SessionNote
+from assent.gate.records import MEASURE_AFTER
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.serving.web.audit.screens import escape_csv_cell
 
@@ -353,7 +354,7 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
     house, given = world.house, {"impressions": 1234, "views": 1300, "reach": 1000, "engagementRate": 0.05}
     for goal, numbers in (("Before", {"impressions": 2000}), ("Between", {"likes": 3}), ("After", given)):
         house.clock.advance(days=2)
-        run = await stories.launch(house, goal, post(metadata={measurement.INTERVAL: 60_000}))
+        run = await stories.launch(house, goal, post(metadata={MEASURE_AFTER: 60_000}))
         await stories.sent(house, run)
         house.clock.advance(days=1)
         metrics, now_ms = {**numbers}, house.clock.now_ms()
@@ -382,7 +383,7 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
 
 
 async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
-    run = await stories.launch(world.house, "Not due yet", mail(metadata={measurement.INTERVAL: 3_600_000}))
+    run = await stories.launch(world.house, "Not due yet", mail(metadata={MEASURE_AFTER: 3_600_000}))
     await stories.sent(world.house, run)
     page = await world.page("/results")
     card = page.partition("Not due yet")[2].partition("</li>")[0]

@@ -14,13 +14,13 @@ from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import manual_metrics, measurement
 from assent.gate.gate import Decider, SeenVersion
-from assent.gate.records import Assurance
+from assent.gate.records import MEASURE_AFTER, Assurance
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.refusals import Reason
 from assent.ports import Draft, NotSent, OutcomeUnknown
 
 DAY_MS: Final = 86_400_000
-MEASURED: Final = {measurement.INTERVAL: DAY_MS}
+MEASURED: Final = {MEASURE_AFTER: DAY_MS}
 PEOPLE: Final = ("Ingrid Solberg", "Tomasz Nowak")
 
 LAUNCHES: Final[tuple[tuple[str, str, dict[str, dict[str, float]]], ...]] = (

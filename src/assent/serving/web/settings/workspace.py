@@ -6,9 +6,9 @@ from typing import Final
 
 from starlette.responses import Response
 
-from assent.engine.actions import credits
 from assent.engine.core import callers, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, KeyRecord
+from assent.engine.learning import credits
 from assent.gate.credits import CreditAccount
 from assent.kernel.ids import KeyId
 from assent.ports import Transaction

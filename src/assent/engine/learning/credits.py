@@ -16,10 +16,11 @@ from typing import Final
 
 import msgspec
 
+from assent.engine.actions.hooks import Claimed, Settled
 from assent.engine.core import journal
 from assent.gate.credits import CreditAccount, CreditEntry, Kind
-from assent.gate.preflight import CREDITS_MISSING, price
-from assent.gate.records import Action
+from assent.gate.preflight import CREDITS_MISSING, may_lack_credits, price
+from assent.gate.records import Action, ExecutionState, Status, is_by_hand
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import from_row
@@ -61,15 +62,10 @@ def limit(
     return (yield from _write(workspace_id, rows, "limit", amount, by, now_ms))
 
 
-def may_lack(action: Action) -> bool:
-    """Whether the balance matters to an action."""
-    return CREDITS_MISSING in action.preflight.gates or bool(action.preflight.estimated_cost_credits)
-
-
 def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
     """Subtract the costs from the balance, in order, and add a gate to each action that it no
     longer covers. The reviewer sees the gate before approving."""
-    if not any(map(may_lack, staged)):
+    if not any(map(may_lack_credits, staged)):
         return staged
     left = (yield from account(workspace_id)).available
     weighed = []
@@ -81,9 +77,10 @@ def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transa
     return tuple(weighed)
 
 
-def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:
+def reserve(claimed: Claimed) -> Transaction[None]:
     """Reserve the price of a claimed action. Raises `Refusal` if the credits do not cover it, which
     rolls the claim back."""
+    action = claimed.action
     cost = action.preflight.estimated_cost_credits
     if cost <= 0:
         return
@@ -102,18 +99,18 @@ def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:
             status=action.status,
             action_id=action.action_id,
         )
-    yield from _write(workspace_id, rows, "reserve", cost, by, now_ms, action)
+    yield from _write(workspace_id, rows, "reserve", cost, claimed.by, claimed.at_ms, action)
 
 
-def settle(action: Action, now_ms: int) -> Transaction[None]:
-    """Settle the charge of a delivered action, also if it was released before."""
-    if not (yield from _move(action, "reserved", "settled", "settle", now_ms)):
-        yield from _move(action, "released", "settled", "charge", now_ms)
-
-
-def release(action: Action, now_ms: int) -> Transaction[None]:
-    """Release the charge of an action that was certainly not sent."""
-    yield from _move(action, "reserved", "released", "release", now_ms)
+def settle_outcome(settled: Settled) -> Transaction[None]:
+    """Settle the charge of a delivered action, also if it was released before. Release that of an action that was
+    certainly not sent. What a person did by hand costs nothing."""
+    action, now_ms = settled.action, settled.at_ms
+    if action.status is Status.EXECUTED and not is_by_hand(action):
+        if not (yield from _move(action, "reserved", "settled", "settle", now_ms)):
+            yield from _move(action, "released", "settled", "charge", now_ms)
+    elif action.status is Status.FAILED or action.execution_state is ExecutionState.RETRYABLE:
+        yield from _move(action, "reserved", "released", "release", now_ms)
 
 
 EXECUTION: Final = "execution"

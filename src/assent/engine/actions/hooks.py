@@ -1,0 +1,239 @@
+"""What follows from a change of an action, inside the transaction that changes it.
+
+Memory, pictures, credits, measurement, notifications and webhooks subscribe here, in the order of one table that the
+composition root provides (`assent.subscribers`). Staging, decisions, execution and recording know the table alone.
+
+A subscriber is a generator of statements. It is pure, because a store may run a transaction again; and idempotent,
+because its work may be repeated. Only code of this server subscribes: it could break the promises of the core.
+Others get events after the commit (`assent.engine.webhooks`).
+
+`weigh`, `staged`, `decided` and `claimed` come before anything has happened: a subscriber may raise a `Refusal`, and
+nothing is stored. `approval_ended`, `settled` and `erased` record what is so already, an effect in the world above
+all. A fault there must not undo the record. The subscribers run in a guarded part of the transaction (`Guarded`); after
+a fault each runs alone, and one that fails again is logged and repeated by a job, with the action as it is then.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, Literal
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core import jobs
+from assent.engine.core.jobs import Job, JobFailed
+from assent.engine.core.services import Services
+from assent.gate.records import Action, Asset
+from assent.gate.transitions import Move
+from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.kernel.structs import Record
+from assent.ports import Guarded, Picture, Transaction
+
+log = logging.getLogger("assent.hooks")
+
+REPEAT_JOB: Final = "repeat_subscriber"
+
+
+class Staged(Record, kw_only=True):
+    """Actions of a run now wait for a decision."""
+
+    workspace_id: WorkspaceId
+    run_id: RunId
+    actions: tuple[Action, ...]
+    at_ms: int
+    assets: tuple[Asset, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    proposer: str = ""
+    """Who proposed them; empty if they follow from another action or from a step of a workflow."""
+    held: int | None = None
+    """How much of the proposer was held already, if these are held, too (`assent.engine.people.flood`)."""
+
+
+class Decided(Record, kw_only=True):
+    """An action was approved, rejected or edited."""
+
+    before: Action
+    action: Action
+    move: Move
+    facts: dict[str, Any]
+    at_ms: int
+    first: bool = False
+    """For an approval: whether the action waited until now."""
+    changed: tuple[str, ...] = ()
+    """For an edit: the names of what it changed in the content."""
+    asked: str = ""
+    """For an edit: what the reviewer asked for in later drafts."""
+
+
+class Claimed(Record):
+    """An approved action is about to be sent."""
+
+    action: Action
+    by: str
+    at_ms: int
+
+
+class ApprovalEnded(Record, kw_only=True):
+    """The approval of a revision of this action counts no longer."""
+
+    action: Action
+    revision: int
+    move: Move
+    decided: bool
+    """Whether a person decided so."""
+    at_ms: int
+
+
+class Settled(Record, kw_only=True):
+    """The outcome of an action was recorded: delivered, not sent or unknown, by its state."""
+
+    action: Action
+    move: Move
+    facts: dict[str, Any]
+    at_ms: int
+
+
+class Erased(Record, kw_only=True):
+    """The content of an action was replaced by a notice."""
+
+    action: Action
+    notice: str
+    pictures: tuple[str, ...]
+    """The digests of pictures that nothing else of its run shows."""
+    at_ms: int
+
+
+class Subscriber(Record, kw_only=True):
+    """What one part of the server does after each change."""
+
+    name: str
+    weigh: Callable[[WorkspaceId, tuple[Action, ...]], Transaction[tuple[Action, ...]]] | None = None
+    """Adds gates and warnings to actions that are about to be stored."""
+    staged: Callable[[Staged], Transaction[None]] | None = None
+    decided: Callable[[Decided], Transaction[None]] | None = None
+    claimed: Callable[[Claimed], Transaction[None]] | None = None
+    approval_ended: Callable[[ApprovalEnded], Transaction[None]] | None = None
+    settled: Callable[[Settled], Transaction[None]] | None = None
+    erased: Callable[[Erased], Transaction[None]] | None = None
+
+
+class _Table:
+    """The subscribers of this process, loaded at the first change."""
+
+    def __init__(self) -> None:
+        self.load: Callable[[], tuple[Subscriber, ...]] | None = None
+        self._loaded: tuple[Subscriber, ...] | None = None
+
+    def read(self) -> tuple[Subscriber, ...]:
+        if self._loaded is None:
+            if self.load is None:
+                raise RuntimeError("no table of subscribers was provided")
+            self._loaded = self.load()
+        return self._loaded
+
+
+_table: Final = _Table()
+
+
+def provide(load: Callable[[], tuple[Subscriber, ...]]) -> None:
+    """Say once, at the start, where the table is. It is loaded at the first change, because it loads slowly."""
+    _table.load = _table.load or load
+
+
+def weigh(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
+    """Return actions with the gates and warnings that subscribers add before they are stored."""
+    for each in _table.read():
+        if each.weigh is not None:
+            staged = yield from each.weigh(workspace_id, staged)
+    return staged
+
+
+def staged(event: Staged) -> Transaction[None]:
+    for each in _table.read():
+        if each.staged is not None:
+            yield from each.staged(event)
+
+
+def decided(event: Decided) -> Transaction[None]:
+    for each in _table.read():
+        if each.decided is not None:
+            yield from each.decided(event)
+
+
+def claimed(event: Claimed) -> Transaction[None]:
+    for each in _table.read():
+        if each.claimed is not None:
+            yield from each.claimed(event)
+
+
+def approval_ended(event: ApprovalEnded) -> Transaction[None]:
+    return _run_guarded("approval_ended", event)
+
+
+def settled(event: Settled) -> Transaction[None]:
+    return _run_guarded("settled", event)
+
+
+def erased(event: Erased) -> Transaction[None]:
+    return _run_guarded("erased", event)
+
+
+GuardedHook = Literal["approval_ended", "settled", "erased"]
+_EVENTS: Final[dict[str, type[ApprovalEnded | Settled | Erased]]] = {
+    "approval_ended": ApprovalEnded,
+    "settled": Settled,
+    "erased": Erased,
+}
+
+
+def _run_guarded(hook: GuardedHook, event: ApprovalEnded | Settled | Erased) -> Transaction[None]:
+    calls = _list_calls(hook)
+    failed = yield Guarded(begin=partial(_run_all, tuple(calls.values()), event))
+    if not failed:
+        return
+    for name, call in calls.items():
+        failed = yield Guarded(begin=partial(call, event))
+        if not failed:
+            continue
+        log.error("%s failed after %s of an action; a job repeats it", name, hook, exc_info=failed[0][0])
+        action = event.action
+        kept = {key: value for key, value in msgspec.to_builtins(event).items() if key != "action"}
+        yield from jobs.enqueue(
+            action.workspace_id,
+            REPEAT_JOB,
+            f"{hook}:{name}:{action.action_id}:{action.version}",
+            {"hook": hook, "subscriber": name, "actionId": action.action_id, "event": kept},
+            due_ms=event.at_ms,
+            now_ms=event.at_ms,
+        )
+
+
+def _list_calls(hook: GuardedHook) -> dict[str, Callable[[Any], Transaction[None]]]:
+    return {each.name: call for each in _table.read() if (call := getattr(each, hook)) is not None}
+
+
+def _run_all(calls: tuple[Callable[[Any], Transaction[None]], ...], event: Any) -> Transaction[None]:
+    for call in calls:
+        yield from call(event)
+
+
+async def repeat(services: Services, job: Job) -> None:
+    """Handle the job: make up for the work of a subscriber that failed."""
+    await services.store.write(partial(_repeat, job))
+
+
+def _repeat(job: Job) -> Transaction[None]:
+    said = job.payload
+    call = _list_calls(said["hook"]).get(said["subscriber"])
+    if call is None:
+        raise JobFailed(f"there is no subscriber {said['subscriber']} of {said['hook']} any more")
+    action = yield from actions.lock_known(job.workspace_id, ActionId(said["actionId"]))
+    if action is None:
+        return
+    kind = _EVENTS[said["hook"]]
+    known = {field.name: field.type for field in msgspec.structs.fields(kind) if field.name != "action"}
+    kept = {name: msgspec.convert(said["event"][name], known[name]) for name in known}
+    yield from call(kind(action=action, **kept))

@@ -1,0 +1,41 @@
+"""What follows from a change of an action, in the order in which it is done (`assent.engine.actions.hooks`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.engine.actions.hooks import Subscriber
+from assent.engine.learning import credits, measurement, memory, pictures
+from assent.engine.people import notifications
+from assent.engine.webhooks import events as webhook_events
+
+SUBSCRIBERS: Final = (
+    Subscriber(
+        name="credits", weigh=credits.weigh_costs, claimed=credits.reserve, settled=credits.settle_outcome
+    ),
+    Subscriber(
+        name="memory",
+        staged=memory.note_drafts,
+        decided=memory.remember_decision,
+        approval_ended=memory.forget_approval,
+        erased=memory.forget_content,
+    ),
+    Subscriber(
+        name="pictures", staged=pictures.keep_staged, decided=pictures.show_edited, erased=pictures.forget
+    ),
+    Subscriber(name="measurement", settled=measurement.schedule),
+    Subscriber(
+        name="notifications",
+        staged=notifications.ask_about_staged,
+        decided=notifications.ask_about_decision,
+        approval_ended=notifications.ask_about_ended,
+        settled=notifications.ask_about_outcome,
+    ),
+    Subscriber(
+        name="webhooks",
+        staged=webhook_events.announce_staged,
+        decided=webhook_events.announce_decision,
+        approval_ended=webhook_events.announce_ended,
+        settled=webhook_events.announce_outcome,
+    ),
+)

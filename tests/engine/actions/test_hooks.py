@@ -1,0 +1,176 @@
+"""No subscriber undoes the record of what happened: its fault is kept apart, and its work is made up for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.own_sql import bind_marks
+from tests.serving.web.review.kit import House, post
+
+from assent.engine.actions import decisions, execution, hooks
+from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.audit.log import Signer
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.erasure import contents
+from assent.engine.learning import memory
+from assent.engine.people import targets
+from assent.engine.webhooks import subscriptions
+from assent.gate.gate import Decider, SeenVersion
+from assent.gate.records import Action, Assurance
+from assent.gate.webhooks import EVENTS
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Delivered, NotSent, Single, Transaction
+from assent.present.refusals import no_link
+from assent.subscribers import SUBSCRIBERS
+
+
+@pytest.fixture
+async def house(own_database_url: str, tmp_path: Path) -> AsyncIterator[House]:
+    made = House(own_database_url, tmp_path)
+    await made.app.prepare()
+    services, owner = made.services, targets.TargetOwner(LOCAL_WORKSPACE)
+    await targets.add(services, owner, services.notifiers["email"], "kim@example.org", by="Kim")
+    url = "https://hooks.example.org/in"
+    await made.app.store.write(subscriptions.add(services, LOCAL_WORKSPACE, url, tuple(EVENTS), by="Kim"))
+    yield made
+    await made.close()
+
+
+def break_subscriber(monkeypatch: pytest.MonkeyPatch, name: str, hook: str) -> Callable[[], None]:
+    """Let a subscriber fail after it has written something, until the returned function is called."""
+
+    def fail(event: Any) -> Transaction[None]:
+        yield from getattr(known[name], hook)(event)
+        raise RuntimeError(f"{name} is broken")
+
+    known = {each.name: each for each in SUBSCRIBERS}
+    broken = msgspec.structs.replace(known[name], **{hook: fail})
+    monkeypatch.setattr(
+        hooks._table, "_loaded", tuple(broken if each.name == name else each for each in SUBSCRIBERS)
+    )
+    return lambda: monkeypatch.setattr(hooks._table, "_loaded", SUBSCRIBERS)
+
+
+async def approve(house: House) -> Action:
+    run = await house.stage(post(cost_credits=2))
+    action = await house.action(run.actions[0].id)
+    decider, seen = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page"), SeenVersion(action.revision)
+    begin = partial(decisions.approve, decider, action.action_id, seen, no_link, house.clock.now_ms())
+    return await house.app.store.write(partial(begin, seals=house.app.keys.seals))
+
+
+async def execute(house: House, action: Action) -> None:
+    order = ExecutionOrder(
+        workspace_id=LOCAL_WORKSPACE, action_id=action.action_id, tool=EXECUTE_TOOL, by="local"
+    )
+    try:
+        await execution.execute(house.services, order)
+    except Refusal as refusal:
+        assert refusal.reason is Reason.CONNECTOR_FAILED
+
+
+async def list_work(house: House, action: Action) -> list[tuple[str, ...]]:
+    """What subscribers did about the outcome of an action."""
+    asked = {
+        "ledger": "SELECT kind FROM credit_entries WHERE action_id = ? AND kind <> 'reserve'",
+        "event": "SELECT type AS kind FROM webhook_deliveries WHERE action_id = ?",
+        "job": "SELECT kind FROM jobs WHERE kind <> 'repeat_subscriber' AND "
+        "(key LIKE '%stopped:' || ? OR key = (SELECT run_id FROM actions WHERE action_id = ?))",
+    }
+    found = []
+    for what, text in asked.items():
+        bound = bind_marks(text, *[action.action_id] * text.count("?"))
+        found += [(what, row["kind"]) for row in await house.app.store.read(Single(bound))]
+    return sorted(found)
+
+
+def deliver(action: Action) -> Delivered:
+    return Delivered("post-1", "https://social.example/posts/1")
+
+
+def refuse(action: Action) -> Delivered:
+    raise NotSent(Reason.CONNECTOR_FAILED, "no such account", curable=False)
+
+
+@pytest.mark.parametrize("outcome", [deliver, refuse])
+@pytest.mark.parametrize("name", [each.name for each in SUBSCRIBERS if each.settled is not None])
+async def test_an_outcome_is_stored_although_a_subscriber_fails_and_its_work_is_made_up_for(
+    house: House, monkeypatch: pytest.MonkeyPatch, name: str, outcome: Callable[[Action], Delivered]
+) -> None:
+    house.provider.then = outcome
+    whole, disturbed = await approve(house), await approve(house)
+    await execute(house, whole)
+    mend = break_subscriber(monkeypatch, name, "settled")
+
+    await execute(house, disturbed)
+
+    stored = await house.action(disturbed.action_id)
+    assert stored.status == ("executed" if outcome is deliver else "failed")
+    assert len(house.provider.done) == 2
+    mend()
+    while await house.run_jobs():
+        pass
+    work = await list_work(house, whole)
+    assert len(work) >= 2 and await list_work(house, disturbed) == work
+
+
+async def test_work_that_fails_again_is_repeated_until_it_succeeds(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disturbed = await approve(house)
+    mend = break_subscriber(monkeypatch, "credits", "settled")
+    await execute(house, disturbed)
+    await house.run_jobs()
+    assert ("ledger", "settle") not in await list_work(house, disturbed)
+    mend()
+    house.clock.advance(seconds=60)
+    await house.run_jobs()
+    assert ("ledger", "settle") in await list_work(house, disturbed)
+
+
+async def test_an_approval_ends_although_the_memory_fails_and_the_memory_follows(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    approved = await approve(house)
+    mend = break_subscriber(monkeypatch, "memory", "approval_ended")
+    decider = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page")
+    begin = partial(decisions.withdraw, decider, approved.action_id, "", no_link, house.clock.now_ms())
+    await house.app.store.write(begin)
+    find = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, most=5)
+    before = await house.app.store.read(find)
+    mend()
+    await house.run_jobs()
+    assert (await house.action(approved.action_id)).status == "awaiting_approval"
+    assert ([each.kind for each in before], await house.app.store.read(find)) == (["approval"], [])
+
+
+async def test_content_is_erased_although_the_memory_fails_and_the_memory_follows(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    approved = await approve(house)
+    await execute(house, approved)
+    mend = break_subscriber(monkeypatch, "memory", "erased")
+    sign, now_ms = Signer(house.app.keys.master).sign_text, house.clock.now_ms()
+    await house.app.store.write(
+        partial(
+            contents.erase_content,
+            LOCAL_WORKSPACE,
+            approved.action_id,
+            contents.FOR_PERSON,
+            now_ms,
+            by="cli",
+            sign=sign,
+        )
+    )
+    find = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, kind="approval", most=5)
+    (before,) = await house.app.store.read(find)
+    mend()
+    await house.run_jobs()
+    erased = await house.action(approved.action_id)
+    assert erased.effect.body == contents.word_notice(contents.FOR_PERSON, now_ms)
+    assert approved.effect.body[:20] in before.body and await house.app.store.read(find) == []
