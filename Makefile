@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run demo test prove check static fast programs conformance bluesky container bench screenshots docs audit lock clean
+.PHONY: help install dev run demo test prove quick check static unit fast programs conformance bluesky container bench screenshots docs audit lock clean
 
 # The processes that tests start would compile every module they import.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,7 +33,10 @@ test: dev ## Everything: checks, all tests on both stores, conformance, real cli
 prove: dev programs ## The fault programme with its large numbers, for about DURATION minutes; writes RELIABILITY.md
 	@ASSENT_TEST_PROVE=1 ASSENT_TEST_PROVE_MINUTES=$(DURATION) $(PYTEST) -m prove --durations=10
 
-check: dev ## The inner loop: lint, types, import rules, fast tests
+quick: dev ## While you work, in seconds: lint, types, import rules, unit tests
+	@$(MAKE) --no-print-directory -j2 -Otarget static unit
+
+check: dev ## Before a commit: lint, types, import rules, fast tests
 	@$(MAKE) --no-print-directory -j2 -Otarget static fast
 
 static: dev ## Only lint, types and import rules
@@ -41,6 +44,9 @@ static: dev ## Only lint, types and import rules
 	@.venv/bin/ruff format --quiet --check .
 	@.venv/bin/lint-imports --no-logo
 	@.venv/bin/mypy --num-workers 2
+
+unit: dev ## Only the unit tests, which need no server, no store and no browser
+	@.venv/bin/python -m pytest -p no:xdist --quiet tests/unit
 
 fast: dev ## Only the fast tests, over stdio and the embedded store, without providers and commands
 	@$(PYTEST) -m "not slow" -k "not postgres and not http-sqlite" --quiet \
