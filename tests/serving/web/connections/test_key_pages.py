@@ -12,7 +12,7 @@ from tests.serving.web.review.kit import forms
 from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import ConnectorInfo
-from assent.serving.web.connections.words import find_words
+from assent.serving.web.connections.provider import find_words
 from assent.suite.channels.bluesky import emulator as bluesky
 from assent.suite.channels.email import emulator as resend
 from assent.suite.channels.registry import CONNECTORS

@@ -12,8 +12,7 @@ import assent
 from assent.engine.audit.views import RecordedEvent
 from assent.engine.views.names import ActionName, ShownNames
 from assent.gate.transitions import Move
-from assent.serving.web.audit.sentences import WORDS
-from assent.serving.web.audit.words import GROUP_OF, audit_line, audit_lines, fold_lines, sentence
+from assent.serving.web.audit.lines import GROUP_OF, WORDS, audit_line, audit_lines, fold_lines, sentence
 from assent.suite.testing import any_effects
 
 ENGINE = Path(assent.__file__).parent / "engine"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.engine.views.operations import RecordedDecision
-from assent.serving.web.operations import figures, words
+from assent.serving.web.operations import screens
 from assent.serving.web.results.screens import (
     RunNumbers,
     average_by_time,
@@ -108,13 +108,13 @@ def decision(number: int, **more: object) -> RecordedDecision:
 
 
 def test_what_is_always_approved_unchanged_is_suggested_and_high_risk_never_is() -> None:
-    alike = [decision(number) for number in range(figures.ENOUGH)]
-    assert [(each.approved, each.example) for each in figures.list_repeated(alike)] == [(10, "a0")]
-    assert figures.list_repeated(alike[1:]) == []
+    alike = [decision(number) for number in range(screens.ENOUGH)]
+    assert [(each.approved, each.example) for each in screens.list_repeated(alike)] == [(10, "a0")]
+    assert screens.list_repeated(alike[1:]) == []
     for spoiled in ({"approved": False}, {"unchanged": False}):
-        assert figures.list_repeated([*alike, decision(99, **spoiled)]) == []
-    assert figures.list_repeated([decision(number, risk=0) for number in range(20)]) == []
-    assert figures.list_repeated([decision(number, is_step=True) for number in range(20)]) == []
+        assert screens.list_repeated([*alike, decision(99, **spoiled)]) == []
+    assert screens.list_repeated([decision(number, risk=0) for number in range(20)]) == []
+    assert screens.list_repeated([decision(number, is_step=True) for number in range(20)]) == []
 
 
 def test_hasty_are_approvals_of_high_risk_on_a_page_that_was_hardly_open() -> None:
@@ -125,16 +125,16 @@ def test_hasty_are_approvals_of_high_risk_on_a_page_that_was_hardly_open() -> No
         decision(4, risk=1, looked_ms=100),
         decision(5, risk=0, looked_ms=100, approved=False),
     ]
-    assert [each.action_id for each in figures.list_hasty(found)] == ["a1"]
-    agents = figures.list_agents([*found, decision(6, unchanged=False), decision(7, proposed_by="local")])
+    assert [each.action_id for each in screens.list_hasty(found)] == ["a1"]
+    agents = screens.list_agents([*found, decision(6, unchanged=False), decision(7, proposed_by="local")])
     assert [
         (each.proposed_by, each.decided, each.unchanged, each.changed, each.rejected) for each in agents
     ] == [
         ("key:1", 6, 4, 1, 1),
         ("local", 1, 1, 0, 0),
     ]
-    assert [wait.median_ms for wait in figures.list_waits(found, lambda one: one.by)] == [3_000]
-    spans = [words.write_span(ms) for ms in (0, 1_500, 2_520_000, 3 * 3_600_000, DAY_MS, 3 * DAY_MS)]
+    assert [wait.median_ms for wait in screens.list_waits(found, lambda one: one.by)] == [3_000]
+    spans = [screens.write_span(ms) for ms in (0, 1_500, 2_520_000, 3 * 3_600_000, DAY_MS, 3 * DAY_MS)]
     assert spans == ["0 s", "2 s", "42 min", "3 h", "1 day", "3 days"]
 
 

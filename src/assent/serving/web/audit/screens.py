@@ -23,8 +23,7 @@ from assent.engine.views.names import ShownNames
 from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.serving.web.audit import words
-from assent.serving.web.audit.words import GROUPS, SESSION, audit_lines
+from assent.serving.web.audit.lines import GROUPS, SESSION, audit_lines
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.headers import attach
 from assent.serving.web.shell.lists import with_query
@@ -35,13 +34,13 @@ FINDINGS_SHOWN: Final = 50
 CSV_COLUMNS: Final = ("workspaceId", "streamId", "seq", "at", "kind", "body", "hash")
 
 FLAWS: Final = {
-    "event missing": words.AN_EVENT_IS_MISSING,
-    "event altered": words.AN_EVENT_WAS_CHANGED,
-    "event truncated": words.EVENTS_AT_THE_END,
-    "event beyond_head": words.THERE_ARE_EVENTS_AFTER,
-    "event head_altered": words.END_CHANGED,
-    "stream has no head": words.END_REMOVED,
-    "signed event is gone": words.AN_EVENT_THAT_WAS_SIGNED,
+    "event missing": "An event is missing",
+    "event altered": "An event was changed",
+    "event truncated": "Events at the end are gone",
+    "event beyond_head": "There are events after the end",
+    "event head_altered": "The end of the chain was changed",
+    "stream has no head": "The end of the chain was removed",
+    "signed event is gone": "An event that was signed is gone",
 }
 """Sentences for findings of `audit_log` that have none of their own."""
 
@@ -110,7 +109,7 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
         "of_server": of_server,
         "is_filtered": any(asked.values()),
         "older": with_query("/audit", {**asked, "before": _write_place(older)}) if older else None,
-        "older_label": words.SEARCH_FURTHER_BACK if cut_short else words.OLDER_EVENTS,
+        "older_label": "Search further back" if cut_short else "Older events",
         "newest": with_query("/audit", asked) if visit.query("before") else None,
         "verify_nonce": visit.nonce("audit-verify"),
         "verdict": verdict,

@@ -17,9 +17,13 @@ from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.ports import Connector, Delivery
-from assent.serving.web.connections import words
-from assent.serving.web.connections.provider import ProviderView, address, at_workspace, find_provider
-from assent.serving.web.connections.words import find_words
+from assent.serving.web.connections.provider import (
+    ProviderView,
+    address,
+    at_workspace,
+    find_provider,
+    find_words,
+)
 from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import Screen, Visit
 
@@ -29,10 +33,10 @@ READINESS_SECONDS: Final = 3.0
 """After this time the page shows that the provider does not answer."""
 
 AUTH_MODES: Final = {
-    "none": words.NO_ACCOUNT_NEEDED,
-    "api_key": words.YOUR_API_KEY,
-    "oauth": words.YOU_SIGN,
-    "password": words.A_MAIL_SERVER,
+    "none": "No account needed",
+    "api_key": "Your API key",
+    "oauth": "You sign in there and allow it",
+    "password": "Your mail server, or that of this server",
 }
 DOES: Final = {
     "publish": "publishes",
@@ -42,12 +46,12 @@ DOES: Final = {
 UNANSWERED: Final = Readiness(
     ready=False,
     blocker="not_answering",
-    fix_hint=words.IT_DOES_NOT_ANSWER_RELOAD,
+    fix_hint="It does not answer. Reload this page in a moment.",
 )
 GROUPS: Final = (
     ("ready", "Connected"),
-    ("waiting", words.NOT_CONNECTED),
-    ("absent", words.NOT_SET_UP),
+    ("waiting", "Not connected"),
+    ("absent", "Not set up on this server"),
 )
 
 
@@ -126,23 +130,23 @@ def choose_icon(info: ConnectorInfo) -> str:
 def judge(view: ProviderView | None, connector: Connector | None, is_ready: bool) -> Badge:
     """The state of a service in one or two words."""
     if connector is None:
-        return Badge(words.NOT_ON_THIS_SERVER)
+        return Badge("Not on this server")
     if view is None:
-        return Badge("Ready", "ok") if is_ready else Badge(words.NOT_READY, "warn")
+        return Badge("Ready", "ok") if is_ready else Badge("Not ready", "warn")
     text, tone = view.state
     if view.live and not is_ready and tone == "ok":
-        return Badge(words.NOT_READY, "warn")
+        return Badge("Not ready", "warn")
     return Badge(text, tone)
 
 
 def promise(delivery: Delivery) -> str:
     """Describe the connector's guarantee against sending twice (C30)."""
     if delivery.kind == "native_key":
-        return words.YES_THE_PROVIDER_RECOGNISES.format(window_ms=_span(delivery.window_ms or 0))
+        return f"Yes: the provider recognises a repetition for {_span(delivery.window_ms or 0)}"
     return {
-        "natural_key": words.YES_THE_SAME_CONTENT,
-        "read_back": words.YES_THE_PROVIDER_IS_ASKED,
-        "none": words.NO_A_PERSON_LOOKS,
+        "natural_key": "Yes: the same content is found instead of being made twice",
+        "read_back": "Yes: the provider is asked whether it happened",
+        "none": "No: a person looks, and it is never repeated on a guess",
     }[delivery.kind]
 
 

@@ -19,8 +19,14 @@ from assent.engine.connections.oauth_access import ACCESS, REFRESH, OAuthAccess,
 from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Identifying, NotSent, OutcomeUnknown
-from assent.serving.web.connections import words
-from assent.serving.web.connections.provider import ProviderView, address, confirm, find_provider, open_form
+from assent.serving.web.connections.provider import (
+    UNKNOWN_PROVIDER,
+    ProviderView,
+    address,
+    confirm,
+    find_provider,
+    open_form,
+)
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
@@ -38,7 +44,7 @@ async def consent(visit: Visit) -> Response:
     # The browser's own value: a proxy in front of this server may have changed the Host.
     if visit.request.headers.get("origin", base) not in (base, "null"):
         raise PageRefused(_elsewhere(base, address(visit, at.id)))
-    text = words.YOU_GO_TO_AND_ALLOW.format(label=access.provider.grantor.label)
+    text = f"You go to {access.provider.grantor.label} and allow it there. This workspace may use it then."
     await confirm(visit, at, form, "Connect", text)
     state = oauth.make_state(visit.services.keys.oauth_verifiers, visit.services.entropy(oauth.STATE_BYTES))
     await visit.write(
@@ -66,10 +72,10 @@ async def callback(visit: Visit) -> Response:
     person, session = visit.person.person_id, visit.session.session_id
     asked = await visit.write(lambda: oauth.redeem(state, at.id, session, person, visit.now_ms))
     if asked is None or not any(place.workspace_id == asked for place in visit.places):
-        raise PageRefused(words.no_such_consent(at.id, label))
+        raise PageRefused(_no_such_consent(at.id, label))
     if error or not code:
         log.info("%s was not consented to", at.id)
-        raise PageRefused(words.no_consent(at.id, label))
+        raise PageRefused(_no_consent(at.id, label))
     granted = await _exchange(visit, access.provider, label, state, code)
     account = await _identify(at, granted)
     kept = NewConnection(
@@ -95,12 +101,12 @@ async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: st
         )
     except (GrantEnded, GrantFailed) as failed:
         log.warning("%s gave no tokens: %s", provider.id, failed)
-        raise PageRefused(words.not_exchanged(provider.id, label, str(failed))) from None
+        raise PageRefused(_not_exchanged(provider.id, label, str(failed))) from None
     if provider.needed - set(granted.scopes):
-        raise PageRefused(words.too_little(provider.id, label))
+        raise PageRefused(_too_little(provider.id, label))
     if granted.refresh_token is None:
         log.warning("%s gave no refresh token", provider.id)
-        raise PageRefused(words.no_refresh_token(provider.id, label, provider.grantor.permissions))
+        raise PageRefused(_no_refresh_token(provider.id, label, provider.grantor.permissions))
     return granted
 
 
@@ -114,7 +120,7 @@ async def _identify(at: ProviderView, granted: OAuthTokens) -> Account | None:
             else None
         )
     except (NotSent, OutcomeUnknown) as failed:
-        raise PageRefused(words.not_exchanged(at.id, label, str(failed))) from None
+        raise PageRefused(_not_exchanged(at.id, label, str(failed))) from None
     if found is not None or granted.account is None:
         return found
     return Account(granted.account, at.id, f"{label} account {granted.account}", default=True)
@@ -130,15 +136,18 @@ async def _settings_kept(visit: Visit, provider: str, workspace_id: WorkspaceId)
 
 def _access(access: OAuthAccess | None) -> OAuthAccess:
     if access is None:
-        raise PageRefused(words.UNKNOWN_PROVIDER)
+        raise PageRefused(UNKNOWN_PROVIDER)
     if not access.provider.configured:
         raise PageRefused(
             PageProblem(
                 503,
-                words.IS_NOT_SET_UP.format(label=access.label),
-                words.DOES_NOT_KNOW_THIS_SERVER.format(label=access.provider.grantor.label),
+                f"{access.label} is not set up on this server",
+                (
+                    f"{access.provider.grantor.label} does not know this server "
+                    "yet, so it cannot ask you for consent."
+                ),
                 access.provider.what_to_set,
-                words.back_to(access.provider.id, access.label),
+                _back_to(access.provider.id, access.label),
             )
         )
     return access
@@ -155,10 +164,77 @@ def _callback(base: str, provider: str) -> str:
 def _elsewhere(base: str, where: str) -> PageProblem:
     return PageProblem(
         400,
-        words.OPEN_THIS_PAGE,
-        words.YOU_REACH_THIS_SERVER.format(base=base),
-        words.SIGN_IN_THERE_AND_CONNECT,
-        Link(f"{base}{where}", words.OPEN_IT_THERE),
+        "Open this page at its own address",
+        (
+            f"You reach this server by another address than {base}, which is the one the provider "
+            "sends you back to: you would not be signed in there."
+        ),
+        "Sign in there, and connect from there.",
+        Link(f"{base}{where}", "Open it there"),
+    )
+
+
+def _back_to(provider: str, label: str) -> Link:
+    return Link(f"/connect/{provider}", f"Back to {label}")
+
+
+def _no_such_consent(provider: str, label: str) -> PageProblem:
+    return PageProblem(
+        400,
+        "This consent was not requested from this browser",
+        (
+            f"{label} sent your browser here, but this browser has no open request for "
+            "that consent: it was started elsewhere, was already answered, or is older "
+            "than ten minutes. Nothing was connected."
+        ),
+        "Start again from the connect page, in this browser, and answer within ten minutes.",
+        _back_to(provider, label),
+    )
+
+
+def _no_consent(provider: str, label: str) -> PageProblem:
+    return PageProblem(
+        403,
+        f"{label} was not connected",
+        f"Access was not granted: you declined, or {label} blocked the request. Nothing changed.",
+        "If that was not what you wanted, start again and press the button that allows access.",
+        _back_to(provider, label),
+    )
+
+
+def _no_refresh_token(provider: str, label: str, permissions: str) -> PageProblem:
+    return PageProblem(
+        502,
+        f"{label} gave access for an hour only",
+        (
+            "It sent no refresh token, which happens when this app was allowed before. Nothing was "
+            "stored, because the connection would end after an hour."
+        ),
+        f"Remove this app’s access ({permissions}), then start again.",
+        _back_to(provider, label),
+    )
+
+
+def _too_little(provider: str, label: str) -> PageProblem:
+    return PageProblem(
+        403,
+        f"{label} was not connected",
+        "You consented, but not to everything that is needed: a box was left unticked. Nothing was kept.",
+        "Start again and leave every box ticked; each is explained on the connect page.",
+        _back_to(provider, label),
+    )
+
+
+def _not_exchanged(provider: str, label: str, why: str) -> PageProblem:
+    return PageProblem(
+        502,
+        f"{label} did not finish connecting",
+        f"You consented, but the last step between this server and {label} failed: {why}. Nothing was kept.",
+        (
+            "Start again. If it fails again, the person who runs this server checks the client id, its "
+            "secret and the callback address that are registered."
+        ),
+        _back_to(provider, label),
     )
 
 

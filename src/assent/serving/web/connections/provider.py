@@ -7,14 +7,45 @@ from typing import Final
 from urllib.parse import urlencode
 
 from assent.engine.connections.oauth_access import OAuthAccess, find_access
-from assent.gate.connection import Connection, ConnectionState, ConnectorInfo, ProviderWords
+from assent.gate.connection import Connection, ConnectionState, ConnectorInfo, KeyWords, ProviderWords
 from assent.kernel.structs import Record
 from assent.ports import Choosing
-from assent.serving.web.connections import words as connections_words
-from assent.serving.web.connections.words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, find_words
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import Visit
-from assent.serving.web.shell.problems import PageRefused
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+
+UNKNOWN_PROVIDER: Final = PageProblem(
+    404,
+    "There is no such provider",
+    "This server knows no provider of that name that could be connected.",
+    "Choose one from the list.",
+    Link("/connectors", "All connections"),
+)
+
+
+UNKNOWN_PLACE: Final = PageProblem(
+    404,
+    "There is no such workspace here",
+    "The link names a workspace that is not here or that you are not in.",
+    "Ask the person who sent the link, or choose a provider for a workspace of yours.",
+    Link("/connectors", "All connections"),
+)
+
+
+def find_words(info: ConnectorInfo) -> ProviderWords | None:
+    """Return the words of a provider's page. A connector with a key that has none describes
+    itself; None if a person connects nothing."""
+    if info.connect is not None or info.auth_mode != "api_key":
+        return info.connect
+    key = KeyWords(f"Where {info.label} gives out keys.", "Enter it whole.")
+    return ProviderWords(gives=info.description, asks=f"A key of {info.label}.", key=key)
+
+
+def find_connect_path(info: ConnectorInfo | None, workspace_id: str) -> str:
+    """The path where a person of a workspace connects a provider; empty if there is none."""
+    if info is None or find_words(info) is None:
+        return ""
+    return f"/connect/{info.id}?workspace={workspace_id}"
 
 
 class ProviderView(Record):
@@ -56,17 +87,13 @@ class ProviderView(Record):
     def state(self) -> tuple[str, str]:
         """The connection's state in words, and its tone."""
         if self.needs_set_up:
-            return connections_words.NOT_SET_UP_SHORT, ""
+            return "Not set up", ""
         if self.connection is None or self.connection.state is ConnectionState.REVOKED:
-            return (
-                (connections_words.BY_THIS_SERVER, "ok")
-                if self.for_everybody
-                else (connections_words.NOT_CONNECTED, "")
-            )
+            return ("By this server", "ok") if self.for_everybody else ("Not connected", "")
         if self.connection.state is ConnectionState.EXPIRED:
-            return connections_words.CONNECT_AGAIN, "danger"
+            return "Connect again", "danger"
         if isinstance(self.connector, Choosing) and self.connector.chosen(self.connection) is None:
-            return connections_words.ONE_THING_TO_CHOOSE, "warn"
+            return "One thing to choose", "warn"
         return "Connected", "ok"
 
 

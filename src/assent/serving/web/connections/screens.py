@@ -27,9 +27,8 @@ from assent.gate.connection import (
 from assent.kernel.structs import Record
 from assent.net.mail_server import PORTS, parse_mailbox, parse_server, write_server
 from assent.ports import Choosing, KeyChecked, NotSent, OfferedChoice, OutcomeUnknown
-from assent.serving.web.connections import words
-from assent.serving.web.connections import words as connections_words
 from assent.serving.web.connections.provider import (
+    UNKNOWN_PROVIDER,
     ProviderView,
     address,
     at_workspace,
@@ -38,13 +37,30 @@ from assent.serving.web.connections.provider import (
     open_form,
     subject,
 )
-from assent.serving.web.connections.words import LOSES, LOSES_READING, UNKNOWN_PROVIDER, say_done
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import PageRefused
 
 MAX_KEY_CHARS: Final = 500
 ASK_SECONDS: Final = 10.0
 """Timeout for a call to a provider while a page loads."""
+
+
+DONE: Final = {
+    "connected": "Connected. Check where each waiting draft goes, and approve it.",
+    "chosen": "Saved. This applies to everything prepared from now on.",
+    "disconnected": "Disconnected. Its keys and tokens are destroyed on this server.",
+}
+
+DONE_READING: Final = {
+    **DONE,
+    "connected": "Connected. The next measurement asks it too.",
+    "chosen": "Saved. The next measurement reads it.",
+}
+"""The same for providers that are only read from."""
+
+LOSES: Final = "Drafts for it are kept. They cannot be sent until it is connected again."
+
+LOSES_READING: Final = "Measurements lack its numbers until it is connected again."
 
 
 async def provider_page(visit: Visit) -> Response:
@@ -79,7 +95,7 @@ async def show(
         "choose_again": address(visit, view.id, choose="1"),
         "nonce": visit.nonce(subject(visit, view.id)),
         "advice": advice or {},
-        "done": say_done(reading, visit.query("did")) if not advice else None,
+        "done": (DONE_READING if reading else DONE).get(visit.query("did")) if not advice else None,
         "loses": LOSES_READING if reading else LOSES,
         "since": visit.when(connection.connected_ms) if connection is not None else None,
         "changed": visit.when(connection.changed_ms) if connection is not None else None,
@@ -104,19 +120,17 @@ async def enter_key(visit: Visit) -> Response:
         raise PageRefused(UNKNOWN_PROVIDER)
     key = visit.confirming.open(visit.session, form).get("key", "").strip()
     if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
-        return await show(visit, view, {"key": connections_words.ENTER_IT_AS_THE_PROVIDER})
+        return await show(visit, view, {"key": "Enter it as the provider shows it, and nothing else."})
     if view.words.key is not None and not key.startswith(view.words.key.starts):
-        return await show(
-            visit, view, {"key": connections_words.THIS_IS_ANOTHER_KEY.format(looks=view.words.key.looks)}
-        )
-    await confirm(visit, view, form, "Connect", connections_words.THE_KEY_THAT_YOU_ENTERED)
+        return await show(visit, view, {"key": f"This is another key: {view.words.key.looks}"})
+    await confirm(visit, view, form, "Connect", "The key that you entered is stored here, encrypted.")
     try:
         verified = await view.connector.verify(key, ASK_SECONDS)
     except (NotSent, OutcomeUnknown) as refused:
         said = (
             refused.detail
             if isinstance(refused, NotSent)
-            else connections_words.COULD_NOT_BE_ASKED.format(label=view.info.label, refused=refused)
+            else f"{view.info.label} could not be asked: {refused}"
         )
         return await show(visit, view, {"key": said.replace(key, "…")})
     return await _save(visit, view, verified, key)
@@ -130,11 +144,11 @@ async def enter_mail(visit: Visit) -> Response:
     read = read_mail_form(visit.confirming.open(visit.session, form))
     if isinstance(read, dict):
         return await show(visit, view, read, drop_password(form))
-    await confirm(visit, view, form, "Connect", connections_words.MAIL_OF_THIS_WORKSPACE_GOES)
+    await confirm(visit, view, form, "Connect", "Mail of this workspace goes out by this server.")
     try:
         verified = await view.connector.verify(read.url, ASK_SECONDS)
     except NotSent as refused:
-        advice = {"host": connections_words.NOTHING_WAS_KEPT.format(detail=refused.detail)}
+        advice = {"host": f"Nothing was kept: {refused.detail}"}
         return await show(visit, view, advice, drop_password(form))
     return await _save(visit, view, verified, read.url, read.settings)
 
@@ -173,9 +187,7 @@ async def choose(visit: Visit) -> Response:
         ]
         names = {each.id: each.name for each in view.connection.accounts}
         picked = ", ".join(names.get(each, each) for each in accounts) or "none"
-    await confirm(
-        visit, view, form, "Use", connections_words.FROM_THEN_ON_THIS_WORKSPACE.format(picked=picked)
-    )
+    await confirm(visit, view, form, "Use", f"From then on this workspace uses: {picked}.")
     await visit.services.connections.choose(
         visit.workspace_id, view.id, accounts, settings, by=visit.person.label
     )
@@ -244,9 +256,9 @@ SCREENS: Final = (
 # The password is never shown again, not even after a mistake in another field.
 
 ENCRYPTIONS: Final = {
-    "starttls": words.STARTTLS_USUALLY_ON_PORT_587,
-    "tls": words.TLS_FROM_THE_START_USUALLY,
-    "none": words.NONE_A_PASSWORD_GOES_ONLY,
+    "starttls": "STARTTLS, usually on port 587",
+    "tls": "TLS from the start, usually on port 465",
+    "none": "None; a password goes only to this machine",
 }
 MAX_HOST_CHARS: Final = 253
 MAX_SECRET_CHARS: Final = 300
@@ -270,28 +282,28 @@ def read_mail_form(form: Mapping[str, str]) -> MailServerForm | dict[str, str]:
     user, password = form.get("user", "").strip(), form.get("password", "")
     advice: dict[str, str] = {}
     if not _is_host(host):
-        advice["host"] = words.ENTER_THE_NAME
+        advice["host"] = "Enter the name of the server alone, such as mail.example.org."
     if encryption not in ENCRYPTIONS:
-        advice["encryption"] = words.CHOOSE_ONE_OF_THE_THREE
+        advice["encryption"] = "Choose one of the three."
     port = form.get("port", "").strip() or str(PORTS["smtps" if encryption == "tls" else "smtp"])
     if not port.isascii() or not port.isdigit() or not 0 < int(port[:6]) < 65_536:
-        advice["port"] = words.ENTER_A_NUMBER_FROM_1
+        advice["port"] = "Enter a number from 1 to 65535, or nothing for the usual one."
     if bool(user) != bool(password):
         missing = "password" if user else "user"
-        advice[missing] = words.A_USER_NEEDS_A_PASSWORD
+        advice[missing] = "A user needs a password, and a password a user."
     elif len(user) > MAX_SECRET_CHARS or len(password) > MAX_SECRET_CHARS:
-        advice["user"] = words.USER_AND_PASSWORD_ARE_TOO
+        advice["user"] = "User and password are too long to be right."
     try:
         parse_mailbox(sender)
     except ValueError:
-        advice["from"] = words.ENTER_AN_ADDRESS_SUCH
+        advice["from"] = "Enter an address, such as Ann <ann@example.org>."
     if advice:
         return advice
     url = write_server(host, int(port), encryption, user, password)
     try:
         server = parse_server(url)
     except ValueError as error:
-        return {"host": words.THIS_CANNOT_BE_USED.format(error=error)}
+        return {"host": f"This cannot be used: {error}."}
     facts = {"host": server.host, "port": server.port, "encryption": server.encryption, "user": user}
     return MailServerForm(url, {"from": sender, **facts})
 

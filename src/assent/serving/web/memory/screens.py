@@ -15,16 +15,95 @@ from assent.engine.core.tenancy import Tenant
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import DEFAULT_TENANT, Entry, Kind
 from assent.engine.views import memory_views
-from assent.engine.views.memory_views import GROUPS, WRITTEN, MemoryFilter, MemoryPage, Uses
+from assent.engine.views.memory_views import GROUPS, USES_COUNTED, WRITTEN, MemoryFilter, MemoryPage, Uses
 from assent.kernel.ids import is_uuid
 from assent.ports import Transaction
-from assent.serving.web.memory import words
-from assent.serving.web.memory.words import KIND_NAMES, NO_SUCH_ENTRY, STATE_BADGES
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.serving.web.shell.lists import with_query
-from assent.serving.web.shell.problems import PageRefused
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+
+GROUP_TEXTS: Final = {
+    "rules": ("Rules", "How your drafts sound, and the facts they may use."),
+    "lessons": ("Lessons", "What you asked for with an edit, and what worked."),
+    "decisions": ("Decisions", "What you approved, changed and rejected."),
+}
+KIND_NAMES: Final = {
+    "brand_voice": "Voice",
+    "voice_sample": "Voice sample",
+    "repo_fact": "Fact",
+    "proof": "Proof",
+    "channel_performance": "Result",
+    "claim_risk": "Never claim",
+    "lesson": "Lesson",
+    "approval": "Approved",
+    "rejection": "Rejected",
+    "edit": "Edited",
+}
+STATE_BADGES: Final = {
+    "confirmed": Badge("In use", "ok"),
+    "proposed": Badge("Not confirmed", "warn"),
+    "retired": Badge("Not used"),
+}
+WRITTEN_HINTS: Final = {
+    "brand_voice": "Every draft follows it: “Short sentences, no exclamation marks.”",
+    "repo_fact": "Drafts may quote it: “The roastery opened in 2014.”",
+    "proof": "Drafts may use it as evidence: “1,400 people joined in a month.”",
+    "claim_risk": "Drafts leave it out: “the best coffee in Oslo”.",
+    "lesson": "Later drafts are reminded of it: “Say the price in the first line.”",
+}
+"""The kinds that a person writes, with an example."""
+
+UNCONFIRMED_FACT: Final = "Your agent recorded this. Drafts use it once you confirm it."
+FOUND_CLAIM: Final = "A check of a draft found this claim, and nothing supported it. It changes no draft."
+
+
+NO_SUCH_ENTRY: Final = PageProblem(
+    404,
+    "There is no such memory",
+    "It is not in the workspace you look at, or it cannot be changed.",
+    "Look for it in the list.",
+    Link("/memory", "All memories"),
+)
+
+
+def note_about(entry: Entry) -> str:
+    if entry.facts.get(brain.LOGGED):
+        return FOUND_CLAIM
+    if entry.state == "proposed" and entry.kind in brain.FACTS:
+        return UNCONFIRMED_FACT
+    return ""
+
+
+def describe_source(entry: Entry) -> str:
+    """Where a memory comes from, in words."""
+    source = entry.source
+    if source.startswith("asked with an edit"):
+        by = entry.facts.get("by")
+        return f"learned when {by} edited a draft" if by else "learned from an edit"
+    if source.startswith("decision via"):
+        by = entry.facts.get("by")
+        return f"decided by {by}" if by else "a decision"
+    return source if source.startswith(("written", "rewritten", "recorded")) else f"from {source}"
+
+
+def describe_uses(uses: Uses | None) -> str:
+    """How often a memory changed a draft, and what became of those drafts."""
+    if uses is None:
+        return ""
+    if not uses.drafts:
+        return "Not used in a draft yet"
+    number = f"{uses.drafts:,} or more" if uses.drafts >= USES_COUNTED else f"{uses.drafts:,}"
+    said = f"Used in {number} {'draft' if uses.drafts == 1 else 'drafts'}"
+    parts = (
+        (uses.unchanged, "approved unchanged"),
+        (uses.changed, "approved after a change"),
+        (uses.rejected, "rejected"),
+    )
+    outcome = ", ".join(f"{count:,} {word}" for count, word in parts if count)
+    return f"{said}: {outcome}" if outcome else said
+
 
 ENTRIES: Final = 30
 BODY_CHARS: Final = 280
@@ -55,9 +134,9 @@ async def memory(visit: Visit) -> Response:
         "memories": [entry_row(entry, found.uses.get(entry.entry_id), visit) for entry in found.entries],
         "tabs": [
             (label, with_query("/memory", {"group": id}), id == group)
-            for id, (label, _) in words.GROUPS.items()
+            for id, (label, _) in GROUP_TEXTS.items()
         ],
-        "about": words.GROUPS[group][1],
+        "about": GROUP_TEXTS[group][1],
         "group": group,
         "search": search,
         "tenant": tenant,
@@ -89,14 +168,14 @@ def entry_row(entry: Entry, uses: Uses | None, visit: Visit) -> dict[str, Any]:
         "whole": entry.body if cut or "\n" in entry.body.strip() else "",
         "channel": visit.services.effects.page_label(entry.channel) if entry.channel else "",
         "at": visit.when(entry.created_ms),
-        "source": words.describe_source(entry),
-        "uses": words.describe_uses(uses),
+        "source": describe_source(entry),
+        "uses": describe_uses(uses),
         "run": f"/runs/{entry.run_id}/story" if entry.run_id else None,
         "action": f"/runs/{entry.run_id}#action-{entry.action_id}"
         if entry.run_id and entry.action_id
         else None,
         "nonce": visit.nonce(f"memory {entry.entry_id}"),
-        "note": words.note_about(entry),
+        "note": note_about(entry),
         "can_confirm": entry.state != "confirmed" and is_usable,
         "can_retire": entry.state != "retired",
         "can_edit": entry.kind in WRITTEN and is_usable and entry.state != "retired",
@@ -130,9 +209,9 @@ async def _require_person(visit: Visit, entry_id: str, form: dict[str, str]) -> 
     """Require that a person lets drafts use an entry, which an agent may have recorded."""
     entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id))
     if entry is not None and entry.state != "confirmed":
-        text = words.LATER_DRAFTS_USE
+        text = "Later drafts use it from then on."
         facts = ((KIND_NAMES.get(entry.kind, entry.kind), entry.body[:BODY_CHARS]),)
-        await visit.confirm(form, Consequence(words.CONFIRM_THIS, text, words.CONFIRM_IT, facts))
+        await visit.confirm(form, Consequence("Confirm this?", text, "Confirm it", facts))
 
 
 async def write(visit: Visit) -> Response:
@@ -160,7 +239,7 @@ async def write(visit: Visit) -> Response:
     values = {
         "old": old,
         "typed": typed,
-        "kinds": [(kind, KIND_NAMES[kind], words.WRITTEN_HINTS[kind]) for kind in WRITTEN],
+        "kinds": [(kind, KIND_NAMES[kind], WRITTEN_HINTS[kind]) for kind in WRITTEN],
         "tenants": [each.tenant_id for each in tenants],
         "advice": advice,
         "nonce": visit.nonce(subject),
@@ -186,13 +265,13 @@ async def _save(
     """Store what was typed and a person confirmed. Returns the advice for what is wrong."""
     body = typed["body"]
     if not body or len(body) > MOST_TEXT:
-        return {"body": words.TEXT_ADVICE}
+        return {"body": "Write a sentence of at most 2,000 characters."}
     kind: Kind = next(each for each in WRITTEN if each == typed["kind"])
     facts: tuple[tuple[str, str], ...] = ((KIND_NAMES[kind], body[:BODY_CHARS]),)
     if old is not None:
-        facts = ((words.UNTIL_NOW, old.body[:BODY_CHARS]), (words.FROM_NOW_ON, body[:BODY_CHARS]))
-    ask = words.REMEMBER_THIS if old is None else words.REPLACE_THESE_WORDS
-    await visit.confirm(form, Consequence(ask, words.LATER_DRAFTS_FOLLOW, words.REMEMBER_IT, facts))
+        facts = (("Until now", old.body[:BODY_CHARS]), ("From now on", body[:BODY_CHARS]))
+    ask = "Remember this?" if old is None else "Replace these words?"
+    await visit.confirm(form, Consequence(ask, "Later drafts follow it from then on.", "Remember it", facts))
     by = visit.person.label
 
     def store() -> Transaction[str | None]:
@@ -202,7 +281,11 @@ async def _save(
             yield from memory_views.write(visit.workspace_id, typed["tenant"], kind, body, by, visit.now_ms)
         )
 
-    return {} if await visit.write(store) is not None else {"body": words.KNOWN_ADVICE}
+    return (
+        {}
+        if await visit.write(store) is not None
+        else {"body": "This is remembered already, in the same words."}
+    )
 
 
 SCREENS: Final = (

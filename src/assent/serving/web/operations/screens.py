@@ -3,25 +3,197 @@ less. It changes nothing: a suggestion leads to the page on which a person chang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
 from assent.engine.views import names, operations
 from assent.engine.views.names import ShownNames
-from assent.engine.views.operations import Operations
-from assent.gate.records import Action
-from assent.kernel.limits import DAY_MS
+from assent.engine.views.operations import Operations, RecordedDecision
+from assent.gate.policy import RANK, Requirement
+from assent.gate.records import Action, Assurance
+from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from assent.kernel.structs import Record
 from assent.ports import Transaction
+from assent.present.rule_text import describe_need
 from assent.present.status_report import plain_detail
-from assent.serving.web.operations import figures, words
-from assent.serving.web.operations.figures import Repeated, Wait
 from assent.serving.web.review.history import capital
-from assent.serving.web.shell.charts import draw_rows
+from assent.serving.web.shell.charts import draw_rows, median
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import with_query
+
+AGES: Final = ("Under 1 hour", "1 to 4 hours", "4 to 24 hours", "1 to 3 days", "3 to 7 days", "Over 7 days")
+"""The names of the ages, the youngest first."""
+RISKS: Final = ("High-risk", "Medium-risk", "Low-risk")
+PERIODS: Final = (("7", "7 days"), ("28", "28 days"), ("91", "3 months"))
+"""The periods by their name in the address."""
+
+_SPANS: Final = (
+    (DAY_MS, "day", "days"),
+    (HOUR_MS, "h", "h"),
+    (MINUTE_MS, "min", "min"),
+    (SECOND_MS, "s", "s"),
+)
+
+
+def write_span(ms: float) -> str:
+    """`42 min`, `3 h`, `2 days`."""
+    for size, one, many in _SPANS:
+        if ms >= size:
+            count = round(ms / size)
+            return f"{count:,} {one if count == 1 else many}"
+    return "0 s"
+
+
+def name_agent(proposed_by: str, labels: dict[str, str]) -> str:
+    """Name the agent that proposed something, by the label of its key."""
+    if proposed_by in labels:
+        return labels[proposed_by]
+    if proposed_by.startswith("key:"):
+        return f"Key {proposed_by.removeprefix('key:')[:8]}"
+    return {"local": "your agent on this computer", "": "an agent"}.get(proposed_by, proposed_by)
+
+
+def describe_repeated(found: Repeated, channel: str, agent: str) -> str:
+    """`Low-risk LinkedIn posts by Claude were approved unchanged 41 of 41 times.`"""
+    place = channel[0].lower() + channel[1:] if channel.startswith("Your ") else channel
+    kind = f"{RISKS[found.risk]} actions on {place} by {agent}"
+    return f"{kind} were approved unchanged {found.approved} of {found.approved} times."
+
+
+def advise(needed: Requirement) -> tuple[str, str, str]:
+    """What would ask less, given what the policy asks now: the advice, a button and where it leads."""
+    asked = describe_need(needed)
+    if needed.rules:
+        named = ", ".join(f"“{name}”" for name in needed.rules)
+        return f"Your rule {named} asks for {asked}. It could ask for less here.", "Open the policy", POLICY
+    if RANK[needed.assurance] > RANK[Assurance.AGENT] or needed.approvers > 1:
+        return (
+            (
+                f"Your policy asks for {asked}. With “Your agent passes on your "
+                "yes” you could answer these in the chat."
+            ),
+            "Open the policy",
+            POLICY,
+        )
+    return (
+        "Your agent may already pass on your yes. Decide them together: select the whole group in the inbox.",
+        "Open the inbox",
+        "/inbox",
+    )
+
+
+POLICY: Final = "/settings/policy"
+
+
+HASTY_MS: Final = 2 * SECOND_MS
+"""A page that was open for less was hardly read."""
+HIGH: Final = 0
+ENOUGH: Final = 10
+"""Decisions about one kind of action before a suggestion is made of them."""
+MOST_SUGGESTIONS: Final = 5
+
+Key = TypeVar("Key")
+
+
+class AgentRecord(Record):
+    """How people decided about what one agent proposed."""
+
+    proposed_by: str
+    decided: int
+    unchanged: int
+    changed: int
+    rejected: int
+
+    @property
+    def share(self) -> float:
+        """Approved unchanged, in percent."""
+        return 100 * self.unchanged / self.decided
+
+
+class Wait(Record):
+    """How long decisions of one sort took, in the middle."""
+
+    name: str
+    decided: int
+    median_ms: float
+
+
+class Repeated(Record):
+    """Proposals of one kind by one agent that were approved unchanged each time."""
+
+    proposed_by: str
+    channel: str
+    verb: str
+    risk: int
+    approved: int
+    example: str
+    """The action that was decided last."""
+
+
+def list_agents(decisions: Iterable[RecordedDecision]) -> list[AgentRecord]:
+    """The record of each agent, the busiest first."""
+    return sorted(
+        (
+            AgentRecord(
+                proposed_by=agent,
+                decided=len(each),
+                unchanged=sum(1 for one in each if one.approved and one.unchanged),
+                changed=sum(1 for one in each if one.approved and not one.unchanged),
+                rejected=sum(1 for one in each if not one.approved),
+            )
+            for agent, each in _group(decisions, lambda one: one.proposed_by).items()
+        ),
+        key=lambda record: (-record.decided, record.proposed_by),
+    )
+
+
+def list_waits(decisions: Iterable[RecordedDecision], key: Callable[[RecordedDecision], str]) -> list[Wait]:
+    """The median time to a decision of each sort, the slowest first."""
+    found = [
+        Wait(name, len(each), median([one.waited_ms for one in each]) or 0.0)
+        for name, each in _group(decisions, key).items()
+    ]
+    return sorted(found, key=lambda wait: (-wait.median_ms, wait.name))
+
+
+def find_median(decisions: Sequence[RecordedDecision]) -> float | None:
+    return median([one.waited_ms for one in decisions])
+
+
+def list_hasty(decisions: Iterable[RecordedDecision]) -> list[RecordedDecision]:
+    """Approvals of high risk on a page that was open for less than two seconds, the latest first."""
+    return [
+        one
+        for one in decisions
+        if one.approved and one.risk == HIGH and one.looked_ms is not None and one.looked_ms < HASTY_MS
+    ]
+
+
+def list_repeated(decisions: Iterable[RecordedDecision]) -> list[Repeated]:
+    """Kinds of proposals that people always approved unchanged, the most frequent first. High risk is
+    never among them: a person should look."""
+    groups = _group(
+        (one for one in decisions if not one.is_step),
+        lambda one: (one.proposed_by, one.channel, one.verb, one.risk),
+    )
+    found = [
+        Repeated(*kind, approved=len(each), example=each[0].action_id)
+        for kind, each in groups.items()
+        if len(each) >= ENOUGH and kind[3] != HIGH and all(one.approved and one.unchanged for one in each)
+    ]
+    return sorted(found, key=lambda each: (-each.approved, each.channel))[:MOST_SUGGESTIONS]
+
+
+def _group(
+    decisions: Iterable[RecordedDecision], key: Callable[[RecordedDecision], Key]
+) -> dict[Key, list[RecordedDecision]]:
+    found: dict[Key, list[RecordedDecision]] = {}
+    for one in decisions:
+        found.setdefault(key(one), []).append(one)
+    return found
+
 
 SHOWN: Final = 6
 """Rows of a list on the page."""
@@ -37,16 +209,16 @@ class OperationsPage(Record):
 
 
 async def show(visit: Visit) -> Response:
-    period = visit.choice("period", dict(words.PERIODS)) or words.DEFAULT_PERIOD
+    period = visit.choice("period", dict(PERIODS)) or "28"
     since_ms = visit.now_ms - int(period) * DAY_MS
 
     def look() -> Transaction[OperationsPage]:
         read = yield from operations.read_operations(visit.workspace_id, since_ms, visit.now_ms)
-        repeated = figures.list_repeated(read.decisions)
+        repeated = list_repeated(read.decisions)
         examples = yield from operations.read_examples(
             visit.workspace_id, [each.example for each in repeated]
         )
-        hasty = [one.action_id for one in figures.list_hasty(read.decisions)[:SHOWN]]
+        hasty = [one.action_id for one in list_hasty(read.decisions)[:SHOWN]]
         return OperationsPage(
             read, repeated, examples, (yield from names.read_names(visit.workspace_id, hasty, ()))
         )
@@ -54,38 +226,38 @@ async def show(visit: Visit) -> Response:
     found = await visit.read(look)
     read, effects = found.read, visit.services.effects
     decided = [one for one in read.decisions if not one.is_step]
-    middle = figures.find_median(decided)
-    hasty = figures.list_hasty(decided)
+    middle = find_median(decided)
+    hasty = list_hasty(decided)
     ages = draw_rows([float(count) for count in read.ages])
     values: dict[str, Any] = {
         "periods": [
-            (label, with_query("/operations", {"period": id}), id == period) for id, label in words.PERIODS
+            (label, with_query("/operations", {"period": id}), id == period) for id, label in PERIODS
         ],
         "waits": sum(read.ages),
         "waits_most": any(count >= operations.MOST_WAITING for count in read.ages),
         "ages": [
             {"name": name, "count": count, "length": length}
-            for name, count, length in zip(words.AGES, read.ages, ages, strict=True)
+            for name, count, length in zip(AGES, read.ages, ages, strict=True)
         ],
         "decided": len(decided),
         "is_cut": len(read.decisions) >= operations.MOST_DECISIONS,
-        "median": words.write_span(middle) if middle is not None else "",
-        "by_channel": _rows(figures.list_waits(decided, lambda one: effects.page_label(one.channel))),
-        "by_person": _rows(figures.list_waits(decided, lambda one: one.by)),
+        "median": write_span(middle) if middle is not None else "",
+        "by_channel": _rows(list_waits(decided, lambda one: effects.page_label(one.channel))),
+        "by_person": _rows(list_waits(decided, lambda one: one.by)),
         "agents": [
             {
-                "name": capital(words.name_agent(each.proposed_by, read.labels)),
+                "name": capital(name_agent(each.proposed_by, read.labels)),
                 "record": each,
                 "share": round(each.share),
             }
-            for each in figures.list_agents(decided)[: 2 * SHOWN]
+            for each in list_agents(decided)[: 2 * SHOWN]
         ],
         "hasty": [
             {
                 "title": name.title if (name := found.names.actions.get(one.action_id)) else one.action_id,
                 "by": one.by,
                 "at": visit.when(one.at_ms),
-                "span": words.write_span(one.looked_ms or 0),
+                "span": write_span(one.looked_ms or 0),
                 "href": f"/runs/{one.run_id}#action-{one.action_id}",
             }
             for one in hasty[:SHOWN]
@@ -104,7 +276,7 @@ async def show(visit: Visit) -> Response:
 def _rows(waits: Sequence[Wait]) -> list[dict[str, Any]]:
     lengths = draw_rows([wait.median_ms for wait in waits[:SHOWN]])
     return [
-        {"name": wait.name, "span": words.write_span(wait.median_ms), "count": wait.decided, "length": length}
+        {"name": wait.name, "span": write_span(wait.median_ms), "count": wait.decided, "length": length}
         for wait, length in zip(waits[:SHOWN], lengths, strict=True)
     ]
 
@@ -139,11 +311,11 @@ def _failures(visit: Visit, failed: Sequence[Action]) -> list[dict[str, Any]]:
 
 
 def _suggest(visit: Visit, found: OperationsPage, each: Repeated) -> dict[str, Any]:
-    agent = words.name_agent(each.proposed_by, found.read.labels)
+    agent = name_agent(each.proposed_by, found.read.labels)
     needed = found.read.policy.require(found.examples[each.example])
-    advice, button, href = words.advise(needed)
+    advice, button, href = advise(needed)
     return {
-        "what": words.describe_repeated(each, visit.services.effects.page_label(each.channel), agent),
+        "what": describe_repeated(each, visit.services.effects.page_label(each.channel), agent),
         "advice": advice,
         "button": button,
         "href": href,

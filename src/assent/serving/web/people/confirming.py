@@ -30,7 +30,6 @@ from assent.gate.policy import suffices
 from assent.gate.records import Assurance
 from assent.kernel.canonical import canonical
 from assent.kernel.structs import Record
-from assent.serving.web.people import words
 from assent.serving.web.people.people import HOW_TO_SIGN_IN
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.forms import FormNonces, path_of
@@ -47,16 +46,16 @@ _BY_PASSKEY: Final = "passkey:"
 
 BAD_PROOF: Final = PageProblem(
     403,
-    words.THIS_WAS_NOT_CONFIRMED,
-    words.THE_SIGNATURE_DOES_NOT_FIT,
-    words.RELOAD_AND_TRY_OR_SIGN_IN,
+    "This was not confirmed",
+    "The signature does not fit what was sent, this browser or this address. Nothing was done.",
+    "Go back, reload the page and try again. If it happens again, sign in again in this browser.",
     HOW_TO_SIGN_IN,
 )
 USED_PROOF: Final = PageProblem(
     409,
-    words.THIS_WAS_CONFIRMED_BEFORE,
-    words.EACH_CONFIRMATION_WORKS_ONCE_NOTHING,
-    words.RELOAD_AND_LOOK,
+    "This was confirmed before",
+    "Each confirmation works once. Nothing was done a second time.",
+    "Go back, reload the page and look at what it says now.",
 )
 
 

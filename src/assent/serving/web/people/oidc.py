@@ -26,7 +26,6 @@ from assent.kernel import tokens
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.net.oidc import OidcFailed, OidcIssuer, OidcProblem
 from assent.ports import Store
-from assent.serving.web.people import words
 from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, KeysWhenReady
 from assent.serving.web.shell.headers import PAGE_HEADERS, see_other
 from assent.serving.web.shell.pace import Pace
@@ -39,36 +38,39 @@ CALLBACK: Final = "/sign-in/oidc/callback"
 STATE_BYTES: Final = 32
 _EXPIRY_BYTES: Final = 8
 
+_NOT_SIGNED_IN: Final = (
+    "You are not signed in. Start again here. If it happens again, tell the person who runs this server."
+)
 FAILURES: Final[dict[OidcProblem, tuple[int, str, str]]] = {
     "unreachable": (
         503,
-        words.CANNOT_BE_REACHED,
-        words.TRY_AGAIN_IN_A_MOMENT,
+        "{name} cannot be reached",
+        "Try again in a moment, or sign in another way.",
     ),
     "misconfigured": (
         502,
-        words.SIGNING_IN,
-        words.TELL_THE_PERSON_WHO_RUNS,
+        "Signing in with {name} is not set up right",
+        "Tell the person who runs this server; its log has the details.",
     ),
     "refused": (
         403,
-        words.DID_NOT_CONFIRM_THE_SIGN,
-        words.START_AGAIN_OR_TELL,
+        "{name} did not confirm the sign-in",
+        "Start again. If it happens again, tell the person who runs this server.",
     ),
     "issuer": (
         403,
-        words.THIS_SIGN_IN_COMES,
-        words.YOU_ARE_NOT_SIGNED,
+        "This sign-in comes from elsewhere",
+        _NOT_SIGNED_IN,
     ),
     "token": (
         403,
-        words.SIGN_IN_NOT_VALID,
-        words.YOU_ARE_NOT_SIGNED,
+        "This sign-in is not valid",
+        _NOT_SIGNED_IN,
     ),
     "expired": (
         403,
-        words.THIS_SIGN_IN_HAS_EXPIRED,
-        words.START_AGAIN_OR_CLOCK,
+        "This sign-in has expired",
+        "Start again. If it happens again, the clock of this server or of {name} is wrong.",
     ),
 }
 """Status, title and next step of each failure."""
@@ -109,7 +111,7 @@ class OidcPages:
         self._pace = Pace(services, trust_proxy=trust_proxy)
         self._cookie = cookies.named("assent-oidc")
         self._name = offered.issuer.client.name
-        self._start_again = Link(START, words.SIGN_IN_WITH_NAME.format(name=self._name))
+        self._start_again = Link(START, f"Sign in with {self._name}")
 
     async def start(self, request: Request) -> Response:
         """Begin an attempt and redirect to the issuer."""
@@ -202,18 +204,18 @@ class OidcPages:
     def _not_ours(self) -> PageProblem:
         return PageProblem(
             400,
-            words.SIGN_IN_NOT_STARTED_HERE,
-            words.IT_WAS_STARTED_IN_ANOTHER,
-            words.START_AGAIN_IN_THIS_BROWSER,
+            "This sign-in was not started here",
+            "It was started in another browser, or more than ten minutes ago. You are not signed in by it.",
+            "Start again in this browser.",
             self._start_again,
         )
 
     def _used(self) -> PageProblem:
         return PageProblem(
             400,
-            words.THIS_SIGN_IN_WAS_USED,
-            words.THE_ANSWER_OF_WORKS_ONCE.format(name=self._name),
-            words.START_AGAIN,
+            "This sign-in was used already",
+            f"The answer of {self._name} works once. It did not sign you in again.",
+            "Start again if you are not signed in.",
             self._start_again,
         )
 
@@ -221,20 +223,20 @@ class OidcPages:
         cancelled = error == "access_denied"
         return PageProblem(
             403,
-            words.YOU_DID_NOT_SIGN_IN if cancelled else words.DID_NOT_SIGN_YOU_IN.format(name=self._name),
-            words.SAYS_THAT_THE_SIGN.format(name=self._name)
+            "You did not sign in" if cancelled else f"{self._name} did not sign you in",
+            f"{self._name} says that the sign-in was declined."
             if cancelled
-            else words.REPORTS_A_PROBLEM_AND_NAMES.format(name=self._name),
-            words.START_AGAIN_OR_SIGN,
+            else f"{self._name} reports a problem and names no person.",
+            "Start again, or sign in another way.",
             self._start_again,
         )
 
     def _denied(self, denied: SignInDenied) -> PageProblem:
         return PageProblem(
             403,
-            words.YOU_CANNOT_SIGN_IN_HERE,
-            words.KNOWS_YOU.format(name=self._name, denied=denied),
-            words.ASK_AN_OWNER,
+            "You cannot sign in here",
+            f"{self._name} knows you. {denied}",
+            "Ask an owner of this server for access, or sign in with another account.",
             HOW_TO_SIGN_IN,
         )
 

@@ -14,8 +14,6 @@ from starlette.responses import Response
 from assent.engine.core.offloading import run_apart
 from assent.engine.people import passkeys
 from assent.engine.people.origins import origin_of
-from assent.kernel.limits import MAX_NAME_CHARS
-from assent.serving.web.people import words
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import is_name
@@ -25,10 +23,10 @@ from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
 NOT_MADE: Final = PageProblem(
     400,
-    words.NO_PASSKEY_WAS_ADDED,
-    words.THE_BROWSER_MADE_NONE,
-    words.RELOAD_AND_TRY,
-    Link("/settings/passkeys", words.BACK_TO_THE_PASSKEYS),
+    "No passkey was added",
+    "The browser made none, it was made for another address, or it is here already. Nothing was changed.",
+    "Go back, reload the page and try again.",
+    Link("/settings/passkeys", "Back to the passkeys"),
 )
 
 
@@ -60,9 +58,9 @@ async def _add(visit: Visit) -> Response:
     if made is None:
         raise PageRefused(NOT_MADE)
     label = " ".join(form.get("label", "").split())
-    label = label if is_name(label) and len(label) <= MAX_NAME_CHARS else name_device(visit.request)
-    text = words.WITH_THIS_PASSKEY_YOU_SIGN
-    await visit.confirm(form, Consequence(words.ADD_THIS_PASSKEY, text, words.ADD_IT, (("Passkey", label),)))
+    label = label if is_name(label) else name_device(visit.request)
+    text = "With this passkey you sign in and confirm. Add only one that is yours alone."
+    await visit.confirm(form, Consequence("Add this passkey?", text, "Add it", (("Passkey", label),)))
     if not await visit.write(lambda: passkeys.add(visit.person, made, label, visit.now_ms)):
         raise PageRefused(NOT_MADE)
     return visit.go("/settings/passkeys")
@@ -73,10 +71,8 @@ async def remove(visit: Visit) -> Response:
     credential_id = visit.part("credential_id")
     held = await visit.read(lambda: passkeys.list_own(visit.person.person_id))
     facts = tuple(("Passkey", each.label) for each in held if each.credential_id == credential_id)
-    text = words.IT_NO_LONGER_WORKS
-    await visit.confirm(
-        form, Consequence(words.REMOVE_THIS_PASSKEY, text, words.REMOVE_IT, facts, danger=True)
-    )
+    text = "It no longer works on this server. Remove it from your device, too."
+    await visit.confirm(form, Consequence("Remove this passkey?", text, "Remove it", facts, danger=True))
     await visit.write(lambda: passkeys.remove(visit.person, credential_id, visit.now_ms))
     return visit.go("/settings/passkeys")
 

@@ -23,7 +23,6 @@ from assent.kernel import tokens
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.kernel.structs import Record
 from assent.kernel.tokens import KeyRing, TokenInvalid
-from assent.serving.web.people import words
 from assent.serving.web.shell.problems import Link, PageProblem
 
 NAME_SECONDS: Final = 365 * 24 * 3600
@@ -35,13 +34,13 @@ SEEN_SECONDS: Final = 30 * 24 * 3600
 
 _REVISION: Final = re.compile(r"[0-9]{1,6}")
 
-HOW_TO_SIGN_IN: Final = Link("/sign-in", words.HOW_TO_SIGN_IN)
+HOW_TO_SIGN_IN: Final = Link("/sign-in", "How to sign in")
 
 SIGN_IN_FIRST: Final = PageProblem(
     401,
-    words.SIGN_IN_FIRST,
-    words.THIS_PAGE_IS_FOR_PEOPLE,
-    words.SIGN_IN_AND_YOU_COME,
+    "Sign in first",
+    "This page is for people who sign in on this server.",
+    "Sign in, and you come back here.",
     HOW_TO_SIGN_IN,
 )
 MAX_PATH_CHARS: Final = 1_000
@@ -55,7 +54,7 @@ def ask_to_sign_in(request: Request) -> PageProblem:
         return SIGN_IN_FIRST
     query = request.url.query
     path = f"{request.url.path}?{query}" if query else request.url.path
-    link = Link(f"/sign-in?{urlencode({'then': path})}", words.SIGN_IN)
+    link = Link(f"/sign-in?{urlencode({'then': path})}", "Sign in")
     return msgspec.structs.replace(SIGN_IN_FIRST, link=link)
 
 
@@ -72,10 +71,13 @@ def is_own_path(path: str) -> bool:
 
 CONFIRM_FIRST: Final = PageProblem(
     403,
-    words.CONFIRM_FIRST,
-    words.SIGNED_IN_BY_THE_KEY_PAGE,
-    words.CONFIRM_YOUR_E_MAIL_ADDRESS,
-    Link("/sign-in", words.CONFIRM_THAT_IT_IS_YOU),
+    "Confirm first that this is you",
+    (
+        "The page that showed your key signed in this browser, and your agent may know the address of that "
+        "page. That is enough to read, and not enough for this."
+    ),
+    "Confirm your e-mail address, or sign in with a link from the person who runs this server.",
+    Link("/sign-in", "Confirm that it is you"),
 )
 
 
@@ -142,6 +144,9 @@ class Cookies:
         except (TokenInvalid, UnicodeDecodeError):
             return ""
         return name if is_name(name) else ""
+
+
+NAME_ADVICE: Final = f"Enter a name of at most {MAX_NAME_CHARS} characters."
 
 
 def is_name(text: str) -> bool:

@@ -9,19 +9,27 @@ from starlette.responses import Response
 from assent.engine.people import members, people
 from assent.engine.people.people import OWNER, Person, Role
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.limits import INVITATION_TTL_MS, MAX_NAME_CHARS
+from assent.kernel.limits import INVITATION_TTL_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import NotSent, OutcomeUnknown
-from assent.serving.web.people import words
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.people.people import is_name
+from assent.serving.web.people.people import NAME_ADVICE, is_name
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.tools.arguments import is_address
 
 INVITE: Final = "invite a colleague"
-SUBJECT: Final = words.YOU_ARE_INVITED_TO_DECIDE
-INVITATION: Final = words.INVITES_YOU_TO_YOU_DECIDE
+SUBJECT: Final = "You are invited to decide"
+INVITATION: Final = (
+    "{by} invites you to {place}: you decide there about what agents prepare.\n"
+    "\n"
+    "Open this in your browser and sign in. It works once:\n"
+    "\n"
+    "{link}\n"
+    "\n"
+    "It lets its reader decide as you, so do not pass it on. You did not expect it? Then do nothing, and "
+    "nothing happens.\n"
+)
 
 
 async def show(visit: Visit) -> Response:
@@ -37,23 +45,23 @@ async def _invite(visit: Visit) -> Response:
     name, email = " ".join(form.get("name", "").split()), form.get("email", "").strip()
     wrong: dict[str, str] = {}
     if not is_name(name):
-        wrong["name"] = words.ENTER_A_NAME.format(max_name_chars=MAX_NAME_CHARS)
+        wrong["name"] = NAME_ADVICE
     if email and not is_address(email):
-        wrong["email"] = words.ENTER_ONE_E_MAIL_ADDRESS
+        wrong["email"] = "Enter one e-mail address, or leave it empty."
     places = tuple(
         WorkspaceId(each.workspace_id) for each in visit.places if f"in.{each.workspace_id}" in form
     )
     role = Role.OWNER if form.get("role") == Role.OWNER else Role.MEMBER
     if role is Role.MEMBER and not places:
-        wrong["places"] = words.CHOOSE_AT_LEAST_ONE_WORKSPACE
+        wrong["places"] = "Choose at least one workspace for a member."
     if wrong:
         return await _page(visit, typed={"name": name, "email": email}, wrong=wrong)
     labels = ", ".join(each.name for each in visit.places if each.workspace_id in places)
     facts: tuple[tuple[str, str], ...] = (("Name", name), ("E-mail", email or "none"), ("Role", role.value))
-    text = words.YOU_GET_A_LINK
+    text = "You get a link. The person who opens it signs in under this name and can decide."
     if role is Role.MEMBER:
         facts += (("Workspaces", labels),)
-    await visit.confirm(form, Consequence(words.INVITE_THIS_PERSON, text, words.INVITE_THEM, facts))
+    await visit.confirm(form, Consequence("Invite this person?", text, "Invite them", facts))
     person = Person(visit.services.new_id(visit.now_ms), name, role, email or None)
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
@@ -73,11 +81,11 @@ async def _hand_over(visit: Visit, form: dict[str, str], person: Person, token: 
                 "invitation", visit.workspace_id, person.email, visit.now_ms
             )
             await visit.services.outgoing.send_note(person.email, SUBJECT, text, key)
-            mailed = words.IT_WAS_SENT_TO.format(email=person.email)
+            mailed = f"It was sent to {person.email}."
         except (NotSent, OutcomeUnknown) as failed:
-            mailed = words.IT_COULD_NOT_BE_MAILED.format(failed=failed)
+            mailed = f"It could not be mailed: {failed}. Send it yourself."
         except Refusal:
-            mailed = words.IT_COULD_NOT_BE_MAILED.format(failed=words.TOO_MANY_INVITATIONS)
+            mailed = "It could not be mailed: this address got too many invitations within an hour. Send it yourself."
     return await _page(visit, invited=(person, link, mailed))
 
 
@@ -89,9 +97,9 @@ async def again(visit: Visit) -> Response:
     person = await visit.read(lambda: members.find(person_id))
     if person is None:
         raise PageRefused(NOT_FOUND)
-    text = words.THE_PERSON_WHO_OPENS
+    text = "The person who opens it signs in under this name and can decide. Earlier links end."
     await visit.confirm(
-        form, Consequence(words.MAKE_A_NEW_SIGN, text, words.MAKE_THE_LINK, (("For", person.label),))
+        form, Consequence("Make a new sign-in link?", text, "Make the link", (("For", person.label),))
     )
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
@@ -106,11 +114,9 @@ async def remove(visit: Visit) -> Response:
     form = await visit.form(f"remove {person_id}")
     person = await visit.read(lambda: members.find(person_id))
     if person is not None and person_id != visit.person.person_id:
-        text = words.THEY_ARE_SIGNED_OUT_EVERYWHERE
+        text = "They are signed out everywhere and cannot come back. What they decided stays recorded."
         facts = (("Name", person.label),)
-        await visit.confirm(
-            form, Consequence(words.REMOVE_THIS_PERSON, text, words.REMOVE_THEM, facts, danger=True)
-        )
+        await visit.confirm(form, Consequence("Remove this person?", text, "Remove them", facts, danger=True))
         await visit.write(lambda: members.remove(person_id, visit.now_ms, by=visit.person.label))
     return visit.go("/settings/people")
 

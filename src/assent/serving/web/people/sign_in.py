@@ -22,10 +22,9 @@ from assent.engine.people.people import SignedIn
 from assent.engine.people.proofs import FormStatement
 from assent.gate.policy import suffices
 from assent.gate.records import Assurance
-from assent.kernel.limits import MAILED_LINK_TTL_MS, MAX_NAME_CHARS, MINUTE_MS, SESSION_TTL_MS
+from assent.kernel.limits import MAILED_LINK_TTL_MS, MINUTE_MS, SESSION_TTL_MS
 from assent.ports import Transaction
 from assent.serving.http import client_address
-from assent.serving.web.people import words
 from assent.serving.web.people.confirming import (
     NONCE_FIELD,
     PROOF_FIELD,
@@ -35,6 +34,7 @@ from assent.serving.web.people.confirming import (
 from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import (
     HOW_TO_SIGN_IN,
+    NAME_ADVICE,
     SIGN_IN_FIRST,
     THEN_SECONDS,
     Cookies,
@@ -55,31 +55,32 @@ from assent.tools.arguments import is_address
 
 LINK_ENDED: Final = PageProblem(
     404,
-    words.THIS_SIGN_IN_LINK,
-    words.IT_WAS_USED_ALREADY,
-    words.MAKE_A_NEW,
+    "This sign-in link does not work",
+    "It was used already, has ended, or is not complete. Each link works once, for a short time.",
+    (
+        "Make a new one in a terminal on the computer of the server, or ask the person who invited you for a "
+        "new one."
+    ),
     HOW_TO_SIGN_IN,
 )
 
 NO_MAIL: Final = PageProblem(
     409,
-    words.THIS_SERVER_SENDS_NO_MAIL,
-    words.NO_MAIL_SERVER_IS_SET,
-    words.NO_MAIL_SIGN_IN,
+    "This server sends no mail",
+    "No mail server is set up for its own messages.",
+    "Sign in with a link from a terminal, or ask the person who runs this server to invite you.",
     HOW_TO_SIGN_IN,
 )
 
 UNKNOWN_PASSKEY: Final = PageProblem(
     403,
-    words.THIS_PASSKEY_DOES_NOT_WORK,
-    words.IT_IS_NOT_KNOWN,
-    words.PASSKEY_SIGN_IN_INSTEAD,
+    "This passkey does not work here",
+    "It is not known to this server, was removed, or was used at another address. You are not signed in.",
+    "Sign in with a link instead; then add the passkey at Settings › Passkeys.",
     HOW_TO_SIGN_IN,
 )
 
 BY_PASSKEY: Final = "sign in with a passkey"
-
-NAME_ADVICE: Final = words.ENTER_A_NAME.format(max_name_chars=MAX_NAME_CHARS)
 
 
 class SignInPages:
@@ -156,7 +157,7 @@ class SignInPages:
         if not await self._services.outgoing.can_send_notes():
             raise PageRefused(NO_MAIL)
         if not is_address(email):
-            return email, words.ENTER_THE_E_MAIL_ADDRESS
+            return email, "Enter the e-mail address that you gave here, such as ada@example.org."
         address = client_address(request.scope, trust_proxy=self._trust_proxy)
         await sign_in_mail.ask(self._services, email, address)
         return email, ""

@@ -33,7 +33,6 @@ from assent.kernel.structs import Record
 from assent.net.loopback import is_local
 from assent.ports import Transaction
 from assent.serving.http import client_address
-from assent.serving.web.people import words
 from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import Cookies
 from assent.serving.web.shell import clients
@@ -47,15 +46,15 @@ REFRESH_SECONDS: Final = "15"
 
 SIGNUP_REJECTED: Final = PageProblem(
     403,
-    words.THE_OWNER_SAID_NO,
-    words.NO_WORKSPACE_WAS_MADE,
-    words.ASK_THE_OWNER_IF_IT_IS,
+    "The owner of this server declined",
+    "No workspace was made, and this page will show no key.",
+    "If that is a mistake, ask the person who runs this server, then ask for a key again.",
     None,
 )
 
 FIELD_ADVICE: Final = {
-    "email": words.ENTER_AN_E_MAIL_ADDRESS,
-    "name": words.NAME_TOO_LONG.format(max_name_chars=MAX_NAME_CHARS),
+    "email": "Enter an e-mail address such as ada@example.org.",
+    "name": f"Choose a name of at most {MAX_NAME_CHARS} characters.",
 }
 
 

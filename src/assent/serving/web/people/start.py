@@ -14,7 +14,6 @@ from assent.engine.core.brands import WorkspaceBrand
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE, Principal
 from assent.extensions.bundles import BundleProcess
 from assent.ports import Transaction
-from assent.serving.web.people import words
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
@@ -49,8 +48,8 @@ async def start(visit: Visit) -> Response:
 async def make_sample(visit: Visit) -> Response:
     """Prepare the sample run and open it."""
     form = await visit.form(visit.here("sample"))
-    text = words.ONE_DRAFT_FOR_YOUR_OWN
-    await visit.confirm(form, Consequence(words.MAKE_A_SAMPLE_DRAFT_QUESTION, text, words.MAKE_IT))
+    text = "One draft for your own site appears in the inbox. Nothing is published unless you approve it."
+    await visit.confirm(form, Consequence("Make a sample draft?", text, "Make it"))
     principal = Principal(
         workspace_id=visit.workspace_id,
         workspace_name=visit.place.name,

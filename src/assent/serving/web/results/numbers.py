@@ -13,14 +13,7 @@ from assent.engine.views.measure_views import MeasurableRun
 from assent.gate.measurement.metrics import LARGEST, name_number
 from assent.kernel.ids import is_uuid
 from assent.ports import Transaction
-from assent.serving.web.results.words import (
-    MAIL_FIELDS,
-    NO_NUMBER_ADVICE,
-    NOT_SENT,
-    NUMBER_ADVICE,
-    POST_FIELDS,
-    SOURCE_ADVICE,
-)
+from assent.serving.web.results.screens import MAIL_FIELDS, NOT_SENT, POST_FIELDS
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.lists import whole_number, with_query
 from assent.serving.web.shell.problems import PageRefused
@@ -75,12 +68,12 @@ def find_mistakes(typed: dict[str, str], fields: tuple[str, ...]) -> dict[str, s
     for name, text in given.items():
         number = whole_number(text, 13)
         if number is None or number > LARGEST:
-            found[name] = NUMBER_ADVICE
+            found[name] = "Enter a whole number, or leave it empty."
     if not given:
-        found[fields[0]] = NO_NUMBER_ADVICE
+        found[fields[0]] = "Enter at least one number."
     source = typed.get("source", "").strip()
     if not source or len(source) > MOST_SOURCE_CHARS:
-        found["source"] = SOURCE_ADVICE
+        found["source"] = "Say where you read the numbers, such as “LinkedIn, post analytics”."
     return found
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from assent.engine.connections import connections
 from assent.engine.learning.measured import Measurement, decode_measurement
 from assent.engine.views import measure_views
-from assent.engine.views.measure_views import ResultRun, Results
+from assent.engine.views.measure_views import MOST_COUNTED, ResultRun, Results
 from assent.gate.connection import Connection
 from assent.gate.effects import EffectTypes
 from assent.gate.measurement.metrics import (
@@ -30,21 +30,72 @@ from assent.gate.measurement.metrics import (
 from assent.gate.measurement.recommend import NO_SOURCE, group_numbers
 from assent.kernel.structs import Record
 from assent.ports import Transaction
-from assent.serving.web.results import words as results_words
-from assent.serving.web.results.words import (
-    BY_HAND,
-    PERIODS,
-    WEEKDAYS,
-    describe_change,
-    describe_counts,
-    explain_gap,
-    write_count,
-)
-from assent.serving.web.runs.words import name_operator
+from assent.serving.web.runs.screens import name_operator
 from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_multiples, draw_rows, shade
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import with_query
+from assent.serving.web.shell.problems import Link, PageProblem
 from assent.serving.web.shell.times import day_of, day_start, reader_zone, when
+
+PERIODS: Final = (("28", "28 days"), ("91", "3 months"), ("all", "All time"))
+"""The periods by their name in the address; the first one is the default."""
+
+MAIL_FIELDS: Final = ("delivered", "opened", "clicked", "bounced", "unsubscribed")
+POST_FIELDS: Final = ("impressions", "views", "clicks", "comments", "reactions", "shares")
+"""The numbers that the form asks for."""
+
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+NOT_SENT: Final = PageProblem(
+    404,
+    "There is nothing to add numbers to",
+    "Nothing of this run has been sent, or it is not in the workspace you look at.",
+    "Choose a run that was sent.",
+    Link("/results", "Results"),
+)
+
+
+def describe_change(value: float, usual: float | None, runs: int) -> tuple[str, str]:
+    """Compare an average with that of earlier runs: the words and their tone."""
+    if usual is None:
+        return "No baseline yet", ""
+    earlier = "one earlier run" if runs == 1 else f"{runs} earlier runs"
+    if usual <= 0 or value == usual:
+        return f"{amount(usual)} per run in {earlier}", ""
+    share = round(100 * (value - usual) / usual)
+    sign = "▲" if value > usual else "▼"
+    return f"{sign} {abs(share)} % per run, against {earlier}", "up" if value > usual else "down"
+
+
+def explain_gap(reason: str) -> str:
+    """Why a source has no numbers, as the end of a sentence."""
+    if reason == NO_SOURCE:
+        return "the channel gives the server none"
+    return reason.rstrip(".") or "the source gave no reason"
+
+
+def write_count(count: int) -> str:
+    return f"{count:,}+" if count >= MOST_COUNTED else f"{count:,}"
+
+
+def describe_counts(failed: int, unknown: int) -> str:
+    parts = ((failed, "failed"), (unknown, "unknown"))
+    return " · ".join(f"{write_count(count)} {word}" for count, word in parts if count) or "None failed"
+
+
+def say_funnel(runs: int, lost: str) -> str:
+    """How many runs report these numbers, and how much was lost on the way."""
+    reports = "One run reports these numbers" if runs == 1 else f"{runs} runs report these numbers"
+    return f"{reports}; {lost}." if lost else f"{reports}."
+
+
+# results.html
+PER_RUN: Final = "{chosen} per run"
+NO_DATA_ON: Final = "{channel}: no data, because {why}."
+ADD_NUMBERS_TO: Final = "Add numbers: {title}"
+ADD_NUMBERS: Final = "Add numbers"
+
 
 # The figures of the results page: series of one metric over runs, by channel, and the funnel of mail. Pure.
 #
@@ -301,11 +352,7 @@ def _chart(series: Series, measured: Sequence[MeasuredRun], visit: Visit) -> dic
     drawn = draw_columns(values, series.usual)
     every = -(-len(shown) // LABELS)
     days = [when(each.run.created_ms, visit.now_ms).day.rpartition(" ")[0] for each in shown]
-    earlier = (
-        results_words.ONE_EARLIER_RUN
-        if series.usual_runs == 1
-        else results_words.EARLIER_RUNS.format(usual_runs=series.usual_runs)
-    )
+    earlier = "one earlier run" if series.usual_runs == 1 else f"{series.usual_runs} earlier runs"
     return {
         "drawn": drawn,
         "ticks": [amount(tick) for tick in drawn.axis.ticks],
@@ -317,11 +364,9 @@ def _chart(series: Series, measured: Sequence[MeasuredRun], visit: Visit) -> dic
             f"{_title(each.run)}: {describe_number(series.metric, value)}" if value is not None else ""
             for each, value in zip(shown, values, strict=True)
         ],
-        "baseline": results_words.AVERAGE_OF.format(earlier=earlier, usual=amount(series.usual))
-        if series.usual is not None
-        else "",
+        "baseline": f"Average of {earlier}: {amount(series.usual)}" if series.usual is not None else "",
         "rows": [
-            (_title(each.run), day, amount(value) if value is not None else results_words.NO_NUMBER)
+            (_title(each.run), day, amount(value) if value is not None else "no number")
             for each, day, value in zip(shown, days, values, strict=True)
         ],
     }
@@ -384,8 +429,7 @@ def _funnel(runs: Sequence[RunNumbers]) -> dict[str, Any] | None:
             }
             for step in draw_funnel(found.steps)
         ],
-        "lost": ", ".join(describe_number(name, value) for name, value in found.lost),
-        "runs": found.runs,
+        "said": say_funnel(found.runs, ", ".join(describe_number(*each) for each in found.lost)),
     }
 
 
@@ -408,7 +452,7 @@ def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live:
     """Why a channel has no numbers, and the button that mends it."""
     effects = visit.services.effects
     info = effects.connectors.get(source)
-    button = (results_words.ADD_NUMBERS, with_query("/results/numbers", {"run": run_id, "channel": channel}))
+    button = (ADD_NUMBERS, with_query("/results/numbers", {"run": run_id, "channel": channel}))
     if reason != NO_SOURCE and info is not None and info.auth_mode != "none" and source not in live:
         button = (f"Connect {info.label}", f"/connect/{source}?workspace={visit.workspace_id}")
     elif not effects.has_channel(channel):
@@ -426,7 +470,7 @@ def _run_row(visit: Visit, each: MeasuredRun, metrics: Sequence[str]) -> dict[st
     sources = [
         {
             "channel": effects.page_label(reading.channel),
-            "by_hand": reading.source == BY_HAND,
+            "by_hand": reading.source == "recorded by hand",
             "numbers": describe_numbers(reading.metrics) if reading.status == "ok" else "",
             "left_out": ", ".join(reading.left_out),
             "why": explain_gap(reading.reason or ""),

@@ -27,7 +27,7 @@ from assent.kernel.texts import to_text
 from assent.present.manual_brief import ManualBrief, manual_brief
 from assent.present.notes import is_unsent
 from assent.present.refusals import explain_missing_type
-from assent.serving.web.connections.words import find_connect_path
+from assent.serving.web.connections.provider import find_connect_path
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import naming
 from assent.serving.web.review import pictures as review_pictures

@@ -18,30 +18,81 @@ from assent.gate.effects import EffectTypes
 from assent.gate.measurement.metrics import describe_number, read_numbers
 from assent.gate.measurement.recommend import group_numbers
 from assent.gate.records import Action, Asset, ExecutionState, Status
-from assent.gate.transitions import State, state_of
+from assent.gate.transitions import AWAITING, State, state_of
 from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.ports import Transaction
 from assent.present.status_report import Section, explain, find_section
-from assent.serving.web.audit.words import audit_lines, fold_lines
+from assent.serving.web.audit.lines import audit_lines, fold_lines
 from assent.serving.web.review.naming import status_badge, web_address
-from assent.serving.web.review.words import STATES
-from assent.serving.web.runs import words
-from assent.serving.web.runs.words import (
-    FILTERS,
-    NO_SUCH_RUN,
-    NOTHING,
-    RUN_STATUSES,
-    name_operator,
-    standing_badges,
-)
+from assent.serving.web.review.words import STATES, Badge
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import whole_number, with_query
 from assent.serving.web.shell.periods import MOST_PER_DAY, day_bounds, draw_days, preset_links, read_range
-from assent.serving.web.shell.problems import PageRefused
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.times import When, when
 from assent.workflow.machine.history import cut
+
+NO_SUCH_RUN: Final = PageProblem(
+    404,
+    "There is no such run",
+    "It is not in the workspace you look at, or it never was.",
+    "Look for the run in the list of all runs.",
+    Link("/runs", "All runs"),
+)
+
+FILTERS: Final = (
+    ("awaiting_approval", "Waiting"),
+    ("outcome_unknown", "Unknown outcome"),
+    ("failed", "Failed"),
+    ("retryable", "To be tried again"),
+    ("approved", "Approved"),
+    ("executed", "Sent"),
+    ("rejected", "Rejected"),
+)
+"""The states of a run's actions, for the filter."""
+
+RUN_STATUSES: Final = {
+    "running": Badge("In progress", "info"),
+    "complete": Badge("Complete", "ok"),
+    "awaiting_approval": Badge("Waits for you", "warn"),
+    "approved": Badge("Approved, not sent", "warn"),
+    "executing": Badge("Being sent", "info"),
+    "outcome_unknown": Badge("Did it go out?", "ask"),
+    "partly_sent": Badge("Partly sent", "warn"),
+    "executed": Badge("Sent", "ok"),
+    "measured": Badge("Sent and measured", "ok"),
+    "rejected": Badge("Rejected"),
+    "failed": Badge("Failed", "danger"),
+    "expired": Badge("Expired"),
+}
+NOTHING: Final = Badge("Nothing to send")
+
+
+def name_operator(effects: EffectTypes, operator: str) -> str:
+    return effects.operators.get(operator) or (
+        operator.removeprefix("chieflab-").replace("-", " ").capitalize()
+    )
+
+
+def standing_badges(standings: Iterable[ActionCount]) -> tuple[Badge, ...]:
+    """`2 done`, `1 waiting for approval`: in the order in which actions live."""
+    order = list(STATES)
+    known = sorted(
+        (
+            (State(Status(each.status), ExecutionState(each.execution_state)), each.actions)
+            for each in standings
+        ),
+        key=lambda each: order.index(each[0]),
+    )
+    return tuple(Badge(f"{count:,} {_several(state)}", STATES[state].tone) for state, count in known)
+
+
+def _several(state: State) -> str:
+    """Return the state of several actions, as words after their number."""
+    return "waiting for approval" if state == AWAITING else STATES[state].text.lower()
+
 
 RUNS: Final = 50
 ACTIONS: Final = 50
@@ -81,7 +132,7 @@ async def runs(visit: Visit) -> Response:
     values = {
         "runs": [run_row(visit, line, found.firsts.get(line.run_id, ()), search) for line in found.runs],
         "older": with_query("/runs", {**asked, "before": found.older}) if found.older else None,
-        "older_label": "Older" if found.reached else words.SEARCH_FURTHER_BACK,
+        "older_label": "Older" if found.reached else "Search further back",
         "newest": with_query("/runs", asked) if before else None,
         "is_filtered": any(asked.values()),
         "reached": found.reached,
@@ -254,7 +305,7 @@ class Stage(Record):
 def draw_pipeline(found: RunDetail, effects: EffectTypes, now_ms: int) -> tuple[Stage, ...]:
     """The four stages of a run. A run that stages nothing has one."""
     total = sum(each.actions for each in found.standings)
-    drafts = f"{total:,} {'draft' if total == 1 else 'drafts'}" if total else words.NOTHING_TO_SEND
+    drafts = f"{total:,} {'draft' if total == 1 else 'drafts'}" if total else "Nothing to send"
     prepared = Stage("Prepared", "done", drafts, when(found.run.created_ms, now_ms))
     if not total:
         return (prepared,)
@@ -291,7 +342,7 @@ def _draw_sending(standings: tuple[ActionCount, ...], at: When | None) -> Stage:
     sent, failed = _count(standings, Status.EXECUTED), _count(standings, Status.FAILED)
     unknown = _count(standings, ExecutionState.OUTCOME_UNKNOWN)
     ready = _count(standings, Status.APPROVED) - unknown
-    parts = ((sent, "sent"), (failed, "failed"), (unknown, "unknown"), (ready, words.TO_GO))
+    parts = ((sent, "sent"), (failed, "failed"), (unknown, "unknown"), (ready, "to go"))
     text = ", ".join(f"{count:,} {word}" for count, word in parts if count)
     if unknown:
         return Stage("Send", "ask", text, at)
@@ -299,17 +350,17 @@ def _draw_sending(standings: tuple[ActionCount, ...], at: When | None) -> Stage:
         return Stage("Send", "failed", text, at)
     if ready:
         return Stage("Send", "now", text, at)
-    return Stage("Sent", "done", text, at) if sent else Stage("Send", "later", words.NOTHING_DONE_YET, at)
+    return Stage("Sent", "done", text, at) if sent else Stage("Send", "later", "Nothing yet", at)
 
 
 def _draw_measurement(found: RunDetail, effects: EffectTypes, now_ms: int) -> Stage:
     planned = found.measurement
     if planned is None:
-        return Stage("Measure", "later", words.A_DAY_AFTER)
+        return Stage("Measure", "later", "A day after it is sent")
     if planned.measured_ms is not None:
-        return Stage("Measured", "done", words.NUMBERS_ARE_IN, when(planned.measured_ms, now_ms))
+        return Stage("Measured", "done", "Numbers are in", when(planned.measured_ms, now_ms))
     due = planned.due_ms <= now_ms
-    return Stage("Measure", "now" if due else "later", words.NO_NUMBERS_YET, when(planned.due_ms, now_ms))
+    return Stage("Measure", "now" if due else "later", "No numbers yet", when(planned.due_ms, now_ms))
 
 
 def describe_result(found: Measurement, effects: EffectTypes) -> str:

@@ -23,11 +23,27 @@ from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.serving.web.review.words import Badge
 from assent.serving.web.sessions.graph import LaidOutRow
-from assent.serving.web.sessions.words import ASKED, KEY_LABELS, RISKS, START_TITLE, count
 from assent.serving.web.shell.markdown import render
 from assent.serving.web.shell.times import when
 from assent.workflow.dashboard import SEVERITIES, Dashboard, add_titles, copy_ready, reduce
 from assent.workflow.machine.history import cut
+
+START_TITLE: Final = "Start"
+KEY_LABELS: Final = {"mrTitle": "Merge request"}
+"""Labels of keys whose words are short forms. They come first."""
+RISKS: Final = {"L": "Low", "M": "Medium", "H": "High"}
+ASKED: Final = {
+    "awaiting_approval": Badge("Waiting for a person", "warn"),
+    "approved": Badge("Approved", "ok"),
+    "executed": Badge("Confirmed", "ok"),
+    "rejected": Badge("Rejected", "danger"),
+    "failed": Badge("Failed", "danger"),
+}
+
+
+def count(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
 
 RENDERED_CHARS: Final = 20_000
 """Longer text is not rendered as Markdown."""

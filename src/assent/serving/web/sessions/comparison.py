@@ -4,6 +4,7 @@ changed facts and files side by side, and a small drawing of where they split. P
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from assent.engine.views.session_views import ComparedBranch, Comparison, Passage
@@ -11,6 +12,7 @@ from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.sessions.cards import (
+    count,
     describe_finding,
     label_key,
     node_title,
@@ -97,6 +99,14 @@ def describe_comparison(found: Comparison) -> dict[str, Any]:
     differing = [name for name in names if left.context.get(name, ...) != right.context.get(name, ...)]
     paired = pairs(left, right, steps)
     changes = [each.change for pair in paired for each in pair.findings]
+    summary = {
+        "different": sum(pair.is_shared and pair.differs for pair in paired),
+        "same": sum(pair.is_shared and not pair.differs for pair in paired),
+        "only_left": sum(pair.right is None for pair in paired),
+        "only_right": sum(pair.left is None for pair in paired),
+        "new": changes.count("new"),
+        "gone": changes.count("gone"),
+    }
     return {
         "pairs": paired,
         "context": tuple(
@@ -108,16 +118,22 @@ def describe_comparison(found: Comparison) -> dict[str, Any]:
         ),
         "same_context": len(names) - len(differing),
         "left_out": left.left_out + right.left_out,
-        "summary": {
-            "different": sum(pair.is_shared and pair.differs for pair in paired),
-            "same": sum(pair.is_shared and not pair.differs for pair in paired),
-            "only_left": sum(pair.right is None for pair in paired),
-            "only_right": sum(pair.left is None for pair in paired),
-            "new": changes.count("new"),
-            "gone": changes.count("gone"),
-        },
+        "summary": summary,
+        "said": say_split(summary),
         "words": CHANGE_WORDS,
     }
+
+
+def say_split(summary: Mapping[str, int]) -> str:
+    """How two branches differ: `2 steps different, 1 the same · 1 finding new`."""
+    different = summary["different"]
+    others = (("same", "the same"), ("only_left", "only on the older"), ("only_right", "only on the newer"))
+    steps = (
+        f"{count(different, 'step')} different" if different else "No shared step differs",
+        *(f"{summary[name]} {words}" for name, words in others if summary[name]),
+    )
+    findings = tuple(f"{count(summary[name], 'finding')} {name}" for name in ("new", "gone") if summary[name])
+    return " · ".join((", ".join(steps), *findings))
 
 
 def pairs(left: ComparedBranch, right: ComparedBranch, steps: Steps) -> tuple[Pair, ...]:

@@ -18,7 +18,6 @@ from assent.engine.workflows import store as stored
 from assent.kernel.limits import MAX_BUNDLE_BYTES
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.serving.web.sessions import words
 from assent.serving.web.sessions.screens import find_run
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.headers import attach
@@ -31,19 +30,19 @@ from assent.workflow.text import sessions as session_text
 
 TOO_LARGE: Final = PageProblem(
     413,
-    words.THIS_FILE_IS_TOO_LARGE,
-    words.A_SESSION_OF_AT_MOST.format(megabytes=MAX_BUNDLE_BYTES // 1_048_576),
-    words.IMPORT_IT_ON_THE_COMPUTER,
+    "This file is too large",
+    f"A session of at most {MAX_BUNDLE_BYTES // 1_048_576} MB can be imported here. Nothing was stored.",
+    "Import it on the computer of the server: assent session import FILE",
     Link("/sessions/import", "Back"),
 )
 TAMPERED: Final = PageProblem(
     409,
-    words.THIS_SESSION_CANNOT_BE_EXPORTED,
-    words.THE_STORED_DATA,
-    words.WHERE_IT_WAS_CHANGED,
-    Link("/audit", words.OPEN_THE_AUDIT_LOG),
+    "This session cannot be exported",
+    "The stored data of this session differs from its event log, so an export would be no proof.",
+    "Open the audit log to see where it was changed.",
+    Link("/audit", "Open the audit log"),
 )
-NO_FILE: Final = words.CHOOSE_A_FILE_FIRST
+NO_FILE: Final = "Choose a file first: a bundle that was exported from a session."
 
 MAX_PRINTED_MARKS: Final = 500_000
 """The printable page has every step. Rendering runs in a thread."""

@@ -24,8 +24,9 @@ from assent.kernel.limits import MAX_NOTES_BYTES
 from assent.ports import Transaction
 from assent.serving.web.sessions import graph as session_graph
 from assent.serving.web.sessions import timeline as session_timeline
-from assent.serving.web.sessions import words
 from assent.serving.web.sessions.cards import (
+    START_TITLE,
+    count,
     graph_row,
     node_title,
     render_text,
@@ -35,7 +36,6 @@ from assent.serving.web.sessions.cards import (
     step_card,
 )
 from assent.serving.web.sessions.comparison import describe_comparison, draw_split
-from assent.serving.web.sessions.words import START_TITLE, count
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.lists import whole_number
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
@@ -50,19 +50,19 @@ NOTES_SHOWN: Final = 20
 
 NO_SUCH_RUN: Final = PageProblem(
     404,
-    words.THERE_IS_NO_SUCH_RUN,
-    words.NO_SUCH_RUN_WHY,
-    words.LOOK_FOR_IT_AMONG,
-    Link("/sessions", words.ALL_WORKFLOWS),
+    "There is no such run",
+    "It is not in the workspace you look at, or it was removed after its time.",
+    "Look for it among the workflows.",
+    Link("/sessions", "All workflows"),
 )
 NO_SUCH_STEP: Final = PageProblem(
     404,
-    words.THERE_IS_NO_SUCH_STEP,
-    words.THIS_RUN_HAS_NO_STEP,
-    words.OPEN_THE_RUN_AND_CHOOSE,
-    Link("/sessions", words.ALL_WORKFLOWS),
+    "There is no such step",
+    "This run has no step of that number.",
+    "Open the run and choose a step there.",
+    Link("/sessions", "All workflows"),
 )
-NOTE_ADVICE: Final = words.WRITE_SOMETHING_IN_AT_MOST.format(max_notes_bytes=MAX_NOTES_BYTES // 1024)
+NOTE_ADVICE: Final = f"Write something, in at most {MAX_NOTES_BYTES // 1024} KB."
 
 
 async def sessions(visit: Visit) -> Response:
@@ -183,7 +183,7 @@ def describe_progress(view: RunView, is_complete: bool) -> str:
     done = len(session_views.find_path(view.nodes, view.tip)) - 1
     if is_complete or done >= view.planned:
         return count(done, "step")
-    return words.STEP_OF_ABOUT.format(done=done + 1, planned=view.planned)
+    return f"Step {done + 1} of about {view.planned}"
 
 
 def leaves(view: RunView) -> list[tuple[int, str]]:

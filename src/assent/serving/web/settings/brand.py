@@ -20,8 +20,7 @@ from assent.kernel.images import MAX_IMAGE_BYTES, BadImage, clean_image
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.ports import Transaction
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.people.people import is_name
-from assent.serving.web.settings import words
+from assent.serving.web.people.people import NAME_ADVICE, is_name
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Screen, Visit
 from assent.serving.web.shell.picture_files import PICTURE_HEADERS
 from assent.serving.web.shell.problems import NOT_FOUND, Link, PageProblem, PageRefused
@@ -32,12 +31,12 @@ MAX_UPLOAD_BYTES: Final = MAX_IMAGE_BYTES + 4_096
 
 TOO_LARGE: Final = PageProblem(
     413,
-    words.THIS_PICTURE_IS_TOO_LARGE,
-    words.A_LOGO_HAS_AT_MOST.format(max_image_bytes=MAX_IMAGE_BYTES // 1024),
-    words.SAVE_IT_SMALLER_AND_CHOOSE,
-    Link("/settings/workspace", words.BACK_TO_THE_WORKSPACE),
+    "This picture is too large",
+    f"A logo has at most {MAX_IMAGE_BYTES // 1024} KB. Nothing was changed.",
+    "Save it smaller, and choose that file.",
+    Link("/settings/workspace", "Back to the workspace"),
 )
-SAID: Final = {"saved": words.SAVED_PAGES_MAILS_AND_PUBLIC}
+SAID: Final = {"saved": "Saved. Pages, mails and public posts show it from now on."}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -87,26 +86,26 @@ def _read(form: dict[str, str], before: WorkspaceBrand) -> WorkspaceBrand:
 
 async def _advise(visit: Visit, wanted: WorkspaceBrand) -> dict[str, str]:
     advice = {}
-    if not is_name(wanted.name) or len(wanted.name) > MAX_NAME_CHARS:
-        advice["name"] = words.ENTER_A_NAME.format(max_name_chars=MAX_NAME_CHARS)
+    if not is_name(wanted.name):
+        advice["name"] = NAME_ADVICE
     if wanted.accent and not brands.is_accent(wanted.accent):
-        advice["accent"] = words.CHOOSE_A_COLOUR
+        advice["accent"] = "Choose a colour."
 
     def look() -> Transaction[bool]:
         return (yield from brands.find_logo(visit.workspace_id, wanted.logo_digest)) is not None
 
     if wanted.logo_digest and not await visit.read(look):
-        advice["picture"] = words.THIS_LOGO_IS_NOT_HERE
+        advice["picture"] = "This logo is not here any more. Upload it again."
     return advice
 
 
 def _describe(before: WorkspaceBrand, wanted: WorkspaceBrand) -> Consequence:
     logo = "none"
     if wanted.logo_digest:
-        logo = words.A_NEW_ONE if wanted.logo_digest != before.logo_digest else words.AS_IT_IS
-    facts = (("Name", wanted.name), ("Colour", wanted.accent or words.THE_USUAL_ONE), ("Logo", logo))
-    text = words.EVERYONE_SEES_THIS_ON_PUBLIC
-    return Consequence(words.CHANGE_HOW_THE_WORKSPACE_LOOKS, text, words.CHANGE_IT, facts)
+        logo = "a new one" if wanted.logo_digest != before.logo_digest else "as it is"
+    facts = (("Name", wanted.name), ("Colour", wanted.accent or "the usual one"), ("Logo", logo))
+    text = "Everyone sees this on public posts, and people see the name in mails."
+    return Consequence("Change how the workspace looks?", text, "Change it", facts)
 
 
 async def upload(visit: Visit) -> Response:

@@ -13,16 +13,15 @@ from assent.engine.people.targets import CAUSES, REMIND_HOURS, Choices, Notifica
 from assent.gate.views import Severity
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.devices import name_device
-from assent.serving.web.settings import words
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 
 MAX_ADDRESS_CHARS: Final = 500
 MAX_SUBSCRIPTION_CHARS: Final = 4_000
 CAUSE_WORDS: Final = {
-    "waiting": words.SOMETHING_WAITS_FOR_A_DECISION,
-    "decided": words.IT_WAS_DECIDED_BY_WHOM,
-    "problems": words.IT_WAS_NOT_SENT,
-    "reminders": words.IT_STILL_WAITS_A_REMINDER,
+    "waiting": "Something waits for a decision",
+    "decided": "It was decided, by whom and when",
+    "problems": "It was not sent, or its outcome is unknown",
+    "reminders": "It still waits: a reminder, and one before it expires",
 }
 HOUR_WORDS: Final = {0: "Never", 1: "1 hour", 4: "4 hours", 24: "24 hours", 72: "3 days"}
 MINE: Final = "me"
@@ -51,11 +50,18 @@ async def notify(visit: Visit) -> Response:
         if chosen is not None and chosen.by_mail and not wrong and not visit.services.owned:
             # The owner's mail server sends this workspace's notes to its own people alone.
             is_own = partial(members.is_confirmed, visit.workspace_id, address, visit.person.person_id)
-            wrong = "" if await visit.read(is_own) else words.ONLY_CONFIRMED_ADDRESSES
+            wrong = (
+                ""
+                if await visit.read(is_own)
+                else (
+                    "This server mails notes of this workspace only to its members, at the "
+                    "address with which they signed in. Enter yours."
+                )
+            )
         if chosen is not None and not wrong:
-            text = words.WHAT_WAITS_IS_ANNOUNCED
+            text = "Notifications go there, with a link that asks for sign-in."
             facts = ((chosen.label, shown or address),)
-            await visit.confirm(form, Consequence(words.SEND_NOTIFICATIONS_THERE, text, words.ADD_IT, facts))
+            await visit.confirm(form, Consequence("Send notifications there?", text, "Add it", facts))
             await targets.add(visit.services, owner, chosen, address, by=visit.person.label, shown=shown)
             return visit.go("/settings/notifications")
     mine = await visit.read(lambda: targets.list_targets(_owner(visit, MINE)))
@@ -67,7 +73,7 @@ async def notify(visit: Visit) -> Response:
         return [
             (
                 each,
-                labels.get(each.kind, words.NOT_AVAILABLE_ANY_MORE),
+                labels.get(each.kind, "Not available any more"),
                 visit.when(each.told_ms),
                 each.choices,
             )
@@ -77,8 +83,8 @@ async def notify(visit: Visit) -> Response:
     values = {
         "section": "notifications",
         "groups": (
-            (words.WHERE_YOU_ARE_NOTIFIED, MINE, show(mine)),
-            (words.THIS_WORKSPACE, "", show(shared)),
+            ("Where you are notified", MINE, show(mine)),
+            ("This workspace", "", show(shared)),
         ),
         "causes": CAUSE_WORDS,
         "risks": [each.value for each in Severity],
@@ -103,12 +109,12 @@ def _owner(visit: Visit, whose: str) -> TargetOwner:
 def _explain_unfit(visit: Visit, notifier: Notifier | None, address: str, known: int) -> str:
     """Why notifications cannot go to this address, or an empty text."""
     if notifier is None:
-        return words.CHOOSE_HOW_YOU_WANT
+        return "Choose how to be notified."
     if known >= targets.MOST_TARGETS:
-        return words.THERE_ARE_ALREADY.format(known=known)
+        return f"You already have {known}, which is the limit. Remove one first."
     most = MAX_SUBSCRIPTION_CHARS if notifier.by_browser else MAX_ADDRESS_CHARS
     if not notifier.by_browser and (not address or len(address) > most):
-        return words.ENTER_THE_WHOLE_ADDRESS
+        return "Enter the whole address."
     return notifier.check(visit.services.outgoing, address[: most + 1])
 
 
@@ -121,15 +127,15 @@ async def notify_one(visit: Visit) -> Response:
     if target_id not in [each.target_id for each in known]:
         return visit.go("/settings/notifications")
     if what == "remove":
-        by, text = visit.person.label, words.NOTHING_IS_ANNOUNCED
+        by, text = visit.person.label, "No notification goes there any more."
         facts = tuple(("Address", each.shown) for each in known if each.target_id == target_id)
         await visit.confirm(
-            form, Consequence(words.STOP_THESE_NOTIFICATIONS, text, words.STOP_THEM, facts, danger=True)
+            form, Consequence("Stop these notifications?", text, "Stop them", facts, danger=True)
         )
         await visit.write(lambda: targets.remove(visit.services, owner, target_id, visit.now_ms, by=by))
     elif what == "choose":
-        choices, text = read_choices(form), words.ONLY_CHOSEN_NOTIFICATIONS
-        await visit.confirm(form, Consequence(words.CHANGE_THESE_NOTIFICATIONS, text, words.CHANGE_THEM))
+        choices, text = read_choices(form), "From then on only what you chose is sent there."
+        await visit.confirm(form, Consequence("Change these notifications?", text, "Change them"))
         await visit.write(lambda: targets.choose(owner, target_id, choices))
     elif what == "test":
         await visit.write(lambda: notifications.enqueue_test(owner, target_id, visit.now_ms))

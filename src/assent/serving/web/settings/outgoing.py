@@ -11,18 +11,17 @@ from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
 from assent.gate.webhooks import EVENTS, State, mask_url
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.settings import words
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 
 HERE: Final = "/settings/outgoing"
 DELIVERIES: Final = 20
 EVENT_WORDS: Final = {
-    "waiting": words.A_PERSON_HAS_TO_DECIDE,
-    "approved": words.ENOUGH_PEOPLE_SAID_YES,
-    "rejected": words.SOMEONE_SAID_NO_AND_WHY,
-    "executed": words.IT_WAS_DONE,
-    "failed": words.IT_WAS_NOT_DONE,
-    "unknown": words.IT_MAY_HAVE_BEEN_DONE,
+    "waiting": "It waits for a decision, also again after an edit",
+    "approved": "Enough people said yes",
+    "rejected": "Someone said no, and why",
+    "executed": "It was done, with its receipt",
+    "failed": "It was not done, and why",
+    "unknown": "It may have been done; a person must look",
 }
 
 
@@ -85,10 +84,10 @@ def _read_events(form: dict[str, str]) -> tuple[str, ...]:
 
 async def _resend(visit: Visit, form: dict[str, str]) -> Response:
     delivery_id, by = form["delivery"], visit.person.label
-    text = words.THE_SAME_DELIVERY_IS_POSTED
+    text = "The same delivery is posted to the same address once more."
     await visit.confirm(
         form,
-        Consequence(words.SEND_IT_AGAIN_QUESTION, text, words.SEND_IT_AGAIN, (("Delivery", delivery_id),)),
+        Consequence("Send it again?", text, "Send it again", (("Delivery", delivery_id),)),
     )
     await visit.write(lambda: webhooks.resend(visit.workspace_id, delivery_id, visit.now_ms, by=by))
     visit.services.background.wake_jobs()
@@ -101,9 +100,9 @@ async def _subscribe(visit: Visit, form: dict[str, str], url: str, events: tuple
     try:
         subscriptions.require_events(events)
         await visit.read(lambda: subscriptions.require_fit(visit.services, visit.workspace_id, url))
-        text = words.FROM_THEN_ON_THE_EVENTS
+        text = "From then on the events that you chose are posted there: what each action is and who decided."
         facts = (("Workspace", visit.place.name), ("Address", url), ("Events", ", ".join(events)))
-        await visit.confirm(form, Consequence(words.SEND_EVENTS_THERE, text, words.SEND_THEM, facts))
+        await visit.confirm(form, Consequence("Send events there?", text, "Send them", facts))
         by = visit.person.label
         await visit.write(subscriptions.add(visit.services, visit.workspace_id, url, events, by=by))
     except UnfitSubscription as unfit:
@@ -123,20 +122,16 @@ async def change_one(visit: Visit) -> Response:
         return visit.go(HERE)
     facts = (("Workspace", visit.place.name), ("Address", mask_url(known.url)))
     if what == "remove":
-        text = words.NO_EVENT_IS_POSTED
-        await visit.confirm(
-            form, Consequence(words.STOP_THESE_EVENTS, text, words.STOP_THEM, facts, danger=True)
-        )
+        text = "No event is posted there any more, also none that waits. The log is kept for 30 days."
+        await visit.confirm(form, Consequence("Stop these events?", text, "Stop them", facts, danger=True))
         await visit.write(lambda: subscriptions.remove(workspace_id, subscription_id, now_ms, by=by))
     elif what == "change":
         # A person who chose nothing wants nothing posted.
         events, enabled = _read_events(form), "enabled" in form
         chosen, enabled = events or known.events, enabled and bool(events)
         said = ("Events", ", ".join(chosen) if enabled else "none")
-        text = words.ONLY_CHOSEN_EVENTS
-        await visit.confirm(
-            form, Consequence(words.CHANGE_THESE_EVENTS, text, words.CHANGE_THEM, (*facts, said))
-        )
+        text = "From then on only the events that you chose are posted there."
+        await visit.confirm(form, Consequence("Change these events?", text, "Change them", (*facts, said)))
         await visit.write(
             lambda: subscriptions.change(
                 workspace_id, subscription_id, chosen, now_ms, enabled=enabled, by=by

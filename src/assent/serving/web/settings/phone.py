@@ -14,16 +14,18 @@ from starlette.responses import Response
 from assent.engine.people import people
 from assent.kernel.limits import MINUTE_MS, SIGN_IN_LINK_TTL_MS
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.settings import words
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 
 SIGN_IN: Final = "sign in a phone"
 MINUTES: Final = SIGN_IN_LINK_TTL_MS // MINUTE_MS
 SURE: Final = Consequence(
-    words.SHOW_A_CODE_THAT_SIGNS,
-    words.THE_FIRST_PERSON_WHO_SCANS.format(minutes=MINUTES),
-    words.SHOW_THE_CODE,
+    "Show a code that signs in your phone?",
+    (
+        f"The first person who scans it within {MINUTES} minutes decides as "
+        "you. Scan it yourself, and let no one look."
+    ),
+    "Show the code",
 )
 
 

@@ -29,7 +29,6 @@ from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.present.rule_text import PRESET_WORDS, describe_policy, name_policy
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.settings import words
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 
 # The matrix of a policy: a row for each risk and channel, with how many people must approve. Pure.
@@ -38,14 +37,14 @@ from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 # written, in the text below the matrix.
 
 WHO: Final = {
-    "": words.AS_THE_POLICY_SAYS,
-    "person": words.A_SIGNED_IN_PERSON,
-    "passkey": words.A_PERSON_WITH_A_PASSKEY,
-    "deny": words.NO_ONE_IT_IS_DENIED,
+    "": "As the policy says",
+    "person": "A signed-in person",
+    "passkey": "A person with a passkey",
+    "deny": "No one (denied)",
 }
 COUNTS: Final = {"1": "1 approval", "2": "2 approvals", "3": "3 approvals"}
-PEOPLE: Final = {"": words.ANYONE_WHO_MAY_DECIDE, "role:owner": words.OWNERS_ONLY}
-DENIED: Final = words.THE_POLICY_OF_THIS_WORKSPACE
+PEOPLE: Final = {"": "Anyone who may decide", "role:owner": "Owners only"}
+DENIED: Final = "The policy of this workspace allows none of it."
 MOST_ROWS: Final = 22
 """Four fields of each row fit into one form. Rules about further channels are written as text."""
 KEYS: Final = frozenset({"assurance", "approvers", "people", "not_proposer"})
@@ -167,27 +166,30 @@ def _write_rule(row: MatrixRow) -> dict[str, Any]:
 
 
 RETENTION: Final = (
-    (words.THE_JOURNAL, words.KEPT_WITHOUT_A_LIMIT),
-    (words.DRAFTS_WITHOUT_A_DECISION, f"{ACTION_TTL_MS // DAY_MS} days"),
+    ("The audit log and all decisions", "without a limit"),
+    ("Drafts without a decision can be approved", f"{ACTION_TTL_MS // DAY_MS} days"),
     (
-        words.REVIEW_LINKS,
-        words.LINK_DAYS.format(review_ttl_seconds=REVIEW_TTL_SECONDS // 86_400),
+        "Review links",
+        f"{REVIEW_TTL_SECONDS // 86_400} days unless the settings of the server say otherwise",
     ),
-    (words.ANSWERS_KEPT_FOR_THE_SAME, f"{IDEMPOTENCY_TTL_MS // DAY_MS} days"),
-    (words.FINISHED_JOBS, f"{JOB_RETENTION_MS // DAY_MS} days"),
+    ("Answers kept for the same idempotency key", f"{IDEMPOTENCY_TTL_MS // DAY_MS} days"),
+    ("Finished jobs", f"{JOB_RETENTION_MS // DAY_MS} days"),
     (
-        words.UNUSED_WORKFLOW_SESSIONS,
-        words.SESSION_DAYS.format(workflow_retention_days=WORKFLOW_RETENTION_DAYS),
+        "Unused workflow sessions",
+        f"{WORKFLOW_RETENTION_DAYS} days unless the settings of the server say otherwise",
     ),
-    (words.A_SIGNED_IN_BROWSER, f"{SESSION_TTL_MS // DAY_MS} days"),
+    ("A signed-in browser", f"{SESSION_TTL_MS // DAY_MS} days"),
 )
 
 
 CHOICES: Final = {
     **PRESET_WORDS,
     NO_PRESET: (
-        words.OWN_RULES_ONLY,
-        words.HIGH_RISK_NEEDS_A_SIGNED,
+        "Own rules only",
+        (
+            "High risk needs a signed-in person. Where no rule matches, "
+            "the strictest approval of any rule applies."
+        ),
     ),
 }
 EXAMPLE: Final = """[[rule]]
@@ -196,7 +198,7 @@ when = { amount = { at_least = 500 } }
 ask = { assurance = "person", approvers = 2 }"""
 
 
-SAVED: Final = words.SAVED_IT_HOLDS_FROM_NOW
+SAVED: Final = "Saved. It applies from now on, also to approved actions that are not sent yet."
 
 
 class TypedPolicy(Record):
@@ -255,7 +257,7 @@ def _fill_in(source: dict[str, Any], channels: Mapping[str, str]) -> TypedPolicy
 async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[str]:
     """Save what was typed and a person confirmed. Returns the problems, each in one sentence."""
     if typed.preset not in (*PRESETS, NO_PRESET):
-        return [words.CHOOSE_ONE_OF_THE_POLICIES]
+        return ["Choose one of the policies."]
     try:
         written = tomllib.loads(typed.rules)
         own = written.pop("rule", [])
@@ -264,19 +266,14 @@ async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[
         drafted = await visit.read(lambda: policies.read(source))
         facts = (("Workspace", visit.place.name), ("Policy", name_policy(drafted)))
         text = " ".join(describe_policy(drafted))
-        await visit.confirm(
-            form, Consequence(words.CHANGE_THE_POLICY_QUESTION, text, words.CHANGE_THE_POLICY, facts)
-        )
+        await visit.confirm(form, Consequence("Change the policy?", text, "Change the policy", facts))
         await visit.write(
             lambda: policies.save(visit.workspace_id, source, visit.now_ms, by=visit.person.label)
         )
     except tomllib.TOMLDecodeError as error:
-        return [words.THE_RULES_CANNOT_BE_READ.format(error=error)]
+        return [f"The rules cannot be read: {error}."]
     except BadPolicy as bad:
-        return [
-            words.THIS_MUST.format(path=each.path, expected=each.expected, got=each.got)
-            for each in bad.problems
-        ]
+        return [f"{each.path}: this must be {each.expected}, and it is {each.got}." for each in bad.problems]
     return []
 
 

@@ -10,10 +10,8 @@ from typing import Final
 from starlette.responses import Response
 
 from assent.engine.people import members, people
-from assent.kernel.limits import MAX_NAME_CHARS
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
-from assent.serving.web.settings import words
 from assent.serving.web.shell.console import KEYS_COOKIE, LOOK, PLACE_COOKIE, SEND, Screen, Visit
 from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
 from assent.serving.web.shell.times import find_zone, list_zones
@@ -22,10 +20,10 @@ CHOICE_SECONDS: Final = 365 * 24 * 3600
 """Lifetime of the cookies with a browser's preferences."""
 
 SAID: Final = {
-    "look": words.SAVED_FOR_THIS_BROWSER,
-    "name": words.YOUR_DECISIONS_ARE_SIGNED,
-    "zone": words.TIMES_ARE_SHOWN,
-    "device": words.THAT_BROWSER_IS_SIGNED_OUT,
+    "look": "Saved for this browser.",
+    "name": "Your decisions are signed with this name from now on.",
+    "zone": "Times are shown in this zone from now on.",
+    "device": "That browser is signed out.",
 }
 
 
@@ -79,10 +77,10 @@ async def rename(visit: Visit) -> Response:
     """Change the name that signs the person's decisions."""
     form = await visit.form("settings")
     name = " ".join(form.get("name", "").split())
-    if is_name(name) and len(name) <= MAX_NAME_CHARS:
-        text = words.NAME_FROM_THEN_ON
+    if is_name(name):
+        text = "Your decisions are recorded under this name from then on."
         facts = (("Now", visit.person.name), ("Then", name))
-        await visit.confirm(form, Consequence(words.CHANGE_YOUR_NAME, text, words.CHANGE_IT, facts))
+        await visit.confirm(form, Consequence("Change your name?", text, "Change it", facts))
         await visit.write(lambda: people.choose_name(visit.person, name, visit.now_ms))
         return visit.go("/settings?did=name")
     return visit.go("/settings")

@@ -14,7 +14,6 @@ from assent.kernel.ids import KeyId
 from assent.ports import Transaction
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
-from assent.serving.web.settings import words
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, Screen, Visit
 
@@ -22,10 +21,10 @@ DRAFTS_ONLY: Final = ("runs:write",)
 """Scopes of a key that prepares and reads, and cannot decide or send."""
 ENTRIES: Final = 20
 SCOPE_WORDS: Final = {
-    "runs:write": words.PREPARE_DRAFTS,
-    "actions:decide": words.PASS_ON_YOUR_YES,
-    "actions:execute": words.SEND_WHAT_IS_APPROVED,
-    tenancy.POLICY_SCOPE: words.MAY_CHANGE_THE_POLICY,
+    "runs:write": "prepare drafts",
+    "actions:decide": "pass on your yes",
+    "actions:execute": "send what is approved",
+    tenancy.POLICY_SCOPE: "change the policy",
 }
 
 
@@ -39,12 +38,10 @@ async def keys(visit: Visit) -> Response:
         workspace = ("Workspace", visit.place.name)
         if "revoke" in form:
             key_id = KeyId(form["revoke"])
-            text = words.CALLS_WITH_THIS_KEY
+            text = "Calls with this key are refused from then on."
             await visit.confirm(
                 form,
-                Consequence(
-                    words.REVOKE_THIS_KEY, text, words.REVOKE_IT, (workspace, ("Key", key_id)), danger=True
-                ),
+                Consequence("Revoke this key?", text, "Revoke it", (workspace, ("Key", key_id)), danger=True),
             )
             await visit.write(lambda: tenancy.revoke_key(visit.workspace_id, key_id, visit.now_ms, by=by))
             return visit.go("/settings/keys")
@@ -52,9 +49,9 @@ async def keys(visit: Visit) -> Response:
         label = label if is_name(label) else "console"
         drafts = form.get("rights") == "drafts"
         scopes = DRAFTS_ONLY if drafts else tenancy.SCOPES
-        text = words.THE_KEY_IS_SHOWN_ONCE
-        facts = (workspace, ("For", label), (words.IT_MAY, ", ".join(SCOPE_WORDS[each] for each in scopes)))
-        await visit.confirm(form, Consequence(words.CREATE_A_KEY, text, words.CREATE_THE_KEY, facts))
+        text = "The key is shown once. An agent that has it works in this workspace."
+        facts = (workspace, ("For", label), ("It may", ", ".join(SCOPE_WORDS[each] for each in scopes)))
+        await visit.confirm(form, Consequence("Create a key?", text, "Create the key", facts))
         entropy = KeyEntropy(visit.services.entropy(KEY_ID_BYTES), visit.services.entropy(SECRET_BYTES))
         made = await visit.write(
             lambda: tenancy.issue_key(

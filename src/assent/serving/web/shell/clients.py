@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from assent.engine.core.services import Services
 from assent.kernel.structs import Record
-from assent.serving.web.shell import words
 
 SERVER_NAME: Final = "assent"
 
@@ -37,22 +36,22 @@ def http_snippets(base_url: str, key: str) -> tuple[Snippet, ...]:
     return (
         Snippet(
             "Claude Code",
-            words.RUN_IN_A_TERMINAL,
+            "Run in a terminal.",
             f'{shlex.join(command)} "Authorization: {authorization}"',
         ),
         Snippet(
             "Cursor",
-            words.PUT_INTO_CURSOR_MCP_JSON,
+            "Put into ~/.cursor/mcp.json.",
             _json({"mcpServers": {SERVER_NAME: remote}}),
         ),
         Snippet(
             "VS Code",
-            words.RUN_THE_COMMAND_MCP_OPEN,
+            "Run the command “MCP: Open User Configuration” and put this there.",
             _json({"servers": {SERVER_NAME: {"type": "http", **remote}}}),
         ),
         Snippet(
-            words.ANOTHER_CLIENT,
-            words.ANY_MCP_CLIENT,
+            "Another client",
+            "Any MCP client that can send a header.",
             f"{url}\nAuthorization: {authorization}",
         ),
     )
@@ -66,8 +65,8 @@ def stdio_snippet(services: Services, key: str | None) -> Snippet:
     if services.links.only_here:
         entry = services.links.client_entry(environment)
     return Snippet(
-        words.ON_THIS_COMPUTER_STDIO,
-        words.THE_CLIENT_STARTS_ASSENT_ITSELF,
+        "On this computer (stdio)",
+        "The client starts Assent itself, on the computer of this server.",
         _json({"mcpServers": {SERVER_NAME: entry}}),
     )
 

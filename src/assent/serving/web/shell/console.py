@@ -40,7 +40,6 @@ from assent.serving.web.people.people import (
     KeysWhenReady,
     ask_to_sign_in,
 )
-from assent.serving.web.shell import words
 from assent.serving.web.shell.edge import Endpoint, make_routes
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
@@ -68,31 +67,34 @@ class NavigationEntry(Record):
 
 
 NAVIGATION: Final = (
-    NavigationEntry("inbox", "/inbox", words.INBOX, "inbox", docked=True),
-    NavigationEntry("runs", "/runs", words.RUNS, "runs", words.WORK, docked=True),
-    NavigationEntry("sessions", "/sessions", words.WORKFLOWS, "workflows", words.WORK),
-    NavigationEntry("results", "/results", words.RESULTS, "results", words.LEARN, docked=True),
-    NavigationEntry("memory", "/memory", words.MEMORY, "memory", words.LEARN),
-    NavigationEntry("operations", "/operations", words.OPERATIONS, "operations", words.LEARN),
-    NavigationEntry("connectors", "/connectors", words.CONNECTIONS, "connections", words.SET_UP),
-    NavigationEntry("audit", "/audit", words.AUDIT_LOG, "audit", words.SET_UP),
-    NavigationEntry("settings", "/settings", words.SETTINGS, "settings", words.SET_UP),
+    NavigationEntry("inbox", "/inbox", "Inbox", "inbox", docked=True),
+    NavigationEntry("runs", "/runs", "Runs", "runs", "Work", docked=True),
+    NavigationEntry("sessions", "/sessions", "Workflows", "workflows", "Work"),
+    NavigationEntry("results", "/results", "Results", "results", "Learn", docked=True),
+    NavigationEntry("memory", "/memory", "Memory", "memory", "Learn"),
+    NavigationEntry("operations", "/operations", "Operations", "operations", "Learn"),
+    NavigationEntry("connectors", "/connectors", "Connections", "connections", "Set up"),
+    NavigationEntry("audit", "/audit", "Audit log", "audit", "Set up"),
+    NavigationEntry("settings", "/settings", "Settings", "settings", "Set up"),
 )
 """An entry appears if a screen is registered at its path."""
 
 NO_WORKSPACE: Final = PageProblem(
     403,
-    words.YOU_ARE_IN_NO_WORKSPACE,
-    words.YOU_CAN_SIGN_IN_BUT,
-    words.ASK_THE_PERSON_WHO_RUNS,
+    "You are in no workspace yet",
+    "You can sign in, but you are in no workspace yet.",
+    "Ask the person who runs this server to invite you to one.",
     HOW_TO_SIGN_IN,
 )
 
 OWNERS_ONLY: Final = PageProblem(
     403,
-    words.THIS_IS_FOR_AN_OWNER,
-    words.MEMBERS_DECIDE_IN_THEIR_WORKSPACES,
-    words.ASK_AN_OWNER_OR_GO,
+    "This is for an owner of the server",
+    (
+        "Members decide in their workspaces. Only an owner chooses who may sign in and which policy a "
+        "workspace has."
+    ),
+    "Ask an owner, or go back.",
     None,
 )
 

@@ -14,7 +14,6 @@ from starlette.responses import JSONResponse, Response
 
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.kernel.structs import Record
-from assent.serving.web.shell import words
 from assent.serving.web.shell.headers import PageResponse
 from assent.serving.web.shell.rendering import page
 
@@ -26,8 +25,8 @@ class Link(Record):
     text: str
 
 
-HOME: Final = Link("/", words.OPEN_THE_START_PAGE)
-NEW_KEY: Final = Link("/get-key", words.GET_A_NEW_KEY)
+HOME: Final = Link("/", "Open the start page")
+NEW_KEY: Final = Link("/get-key", "Get a new key")
 
 
 class PageProblem(Record):
@@ -60,75 +59,81 @@ class AnswerInstead(Exception):  # noqa: N818 - an answer, not a fault
 
 NOT_FOUND: Final = PageProblem(
     404,
-    words.THERE_IS_NO_SUCH_PAGE,
-    words.THE_ADDRESS_MAY_BE_MISTYPED,
-    words.CHECK_THE_ADDRESS_OR_START,
+    "There is no such page",
+    "The address may be mistyped, or the page has moved.",
+    "Check the address, or start over from the start page.",
 )
 LOST: Final = PageProblem(
     404,
     NOT_FOUND.title,
     NOT_FOUND.what,
-    words.CHECK_THE_ADDRESS_OR_GO,
-    Link("/inbox", words.OPEN_THE_INBOX),
+    "Check the address, or go on from the inbox.",
+    Link("/inbox", "Open the inbox"),
 )
 """The same for a signed-in person, whose navigation stays."""
 WRONG_METHOD: Final = PageProblem(
     405,
-    words.THAT_CANNOT_BE_DONE_HERE,
-    words.THIS_ADDRESS_EXISTS_BUT,
-    words.OPEN_THE_PAGE,
+    "That cannot be done here",
+    "This address exists, but not for this kind of request.",
+    "Open the page in a browser and use its buttons.",
 )
 FOREIGN_FORM: Final = PageProblem(
     403,
-    words.THIS_REQUEST_CAME_FROM_ANOTHER,
-    words.A_FORM_ON_THIS_SERVER,
-    words.IF_YOU_MEANT,
+    "This request came from another site",
+    "A form on this server was sent from a page that is not ours, so nothing was done.",
+    "If you meant to do this, open the page here and press the button yourself.",
 )
 STALE_FORM: Final = PageProblem(
     403,
-    words.THIS_FORM_IS_OUT,
-    words.IT_WAS_OPENED_TOO_LONG,
-    words.GO_BACK_RELOAD_THE_PAGE,
+    "This form is out of date",
+    (
+        "It was opened too long ago, in another browser, or what it is "
+        "about has changed since. Nothing was done."
+    ),
+    "Go back, reload the page, look at it again and repeat what you wanted to do.",
 )
 TOO_LARGE: Final = PageProblem(
     413,
-    words.THAT_IS_TOO_MUCH_TEXT,
-    words.THE_FORM_WAS_LARGER_THAN,
-    words.GO_BACK_SHORTEN_THE_TEXT,
+    "That is too much text",
+    "The form was larger than this page accepts, so nothing was stored.",
+    "Go back, shorten the text and send it again.",
 )
 NOT_A_FORM: Final = PageProblem(
     415,
-    words.THAT_IS_NOT_A_FORM,
-    words.THIS_ADDRESS_TAKES,
-    words.OPEN_THE_PAGE,
+    "That is not a form",
+    "This address takes what a web form sends (application/x-www-form-urlencoded).",
+    "Open the page in a browser and use its buttons.",
 )
 UNREADABLE_FORM: Final = PageProblem(
     400,
-    words.THE_FORM_COULD,
-    words.IT_HOLDS_CHARACTERS,
-    words.GO_BACK_TYPE_THE_TEXT,
+    "The form could not be read",
+    "It holds characters that no text has, or is damaged. Nothing was done.",
+    "Go back, type the text again and send it.",
 )
 LINK_ENDED: Final = PageProblem(
     404,
-    words.THIS_LINK_DOES_NOT_WORK,
-    words.IT_WAS_USED_ALREADY,
-    words.GET_A_NEW_KEY_YOURSELF,
+    "This link does not work any more",
+    "It was used already, has expired, or was never complete. Each link works once, for one day.",
+    "Get a new key yourself, or ask your agent to request a new link.",
     NEW_KEY,
 )
 UNAVAILABLE: Final = PageProblem(
     503,
-    words.THIS_IS_NOT_AVAILABLE_RIGHT,
-    words.THE_SERVER_IS_RUNNING_BUT,
-    words.TRY_AGAIN_IN_A_MOMENT,
+    "This is not available right now",
+    "The server is running, but cannot do this at the moment. Nothing was changed and nothing was lost.",
+    (
+        "Try again in a moment. If it stays like this, the person who runs this server finds the cause in "
+        "its log."
+    ),
 )
 
 
 def _rate_limited(refusal: Refusal) -> PageProblem:
     return PageProblem(
         429,
-        words.THAT_WAS_A_LITTLE_TOO,
-        words.TOO_MANY_REQUESTS_CAME,
-        words.TRY_AGAIN_IN.format(retry_after_seconds=_duration(refusal.retry_after_seconds or 60)),
+        "That was a little too often",
+        "Too many requests came in a short time, so this one was not carried out.",
+        f"Try again in {_duration(refusal.retry_after_seconds or 60)}.",
     )
 
 
@@ -163,12 +168,12 @@ async def http_problem(request: Request, error: Exception) -> Response:
 def fault(request: Request) -> PageProblem:
     """Return a page without details, only with the request id of the log."""
     request_id = getattr(request.state, "request_id", None)
-    known = words.ITS_LOG_HAS_THE_DETAILS.format(request_id=request_id) if request_id is not None else ""
+    known = f" Its log has the details under {request_id}." if request_id is not None else ""
     return PageProblem(
         500,
-        words.SOMETHING_WENT_WRONG,
-        words.THIS_IS_OUR_MISTAKE.format(known=known),
-        words.GO_BACK_AND_TRY_ONCE,
+        "Something went wrong on the server",
+        f"This is our mistake, not yours.{known}",
+        "Go back and try once more. If it happens again, tell the person who runs this server.",
     )
 
 
@@ -178,7 +183,7 @@ def _from_table(refusal: Refusal) -> PageProblem:
         MEANINGS[refusal.reason].status,
         recovery.summary_for_user,
         recovery.user_message,
-        words.GO_BACK_AND_LOOK,
+        "Go back and look at what it says there.",
     )
 
 

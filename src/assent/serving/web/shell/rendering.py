@@ -26,22 +26,8 @@ from assent.serving.web.shell.unseen import mark_unseen
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-WORDED: Final = (
-    "audit",
-    "connections",
-    "inbox",
-    "memory",
-    "operations",
-    "people",
-    "results",
-    "review",
-    "runs",
-    "sessions",
-    "settings",
-    "shell",
-)
-"""Screens by their folder. A template names what code decides between by the module `words` of its screen, as
-`inbox_words`, and `shell_words` if several screens have it."""
+WORDED: Final = ("inbox", "review")
+"""Screens whose templates name the words that code decides between, as `inbox_words`."""
 THEME_COOKIE: Final = "assent-theme"
 THEMES: Final = ("light", "dark")
 """Themes a person may choose instead of the system's."""

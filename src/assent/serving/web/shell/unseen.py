@@ -13,7 +13,6 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from assent.kernel.structs import Record
-from assent.serving.web.shell import words
 
 # Controls, and all code points that Unicode calls default-ignorable; the Braille blank is invisible
 # as well.
@@ -55,7 +54,7 @@ def pieces(text: str) -> tuple[UnseenPiece, ...]:
     end = 0
     for match in _EMPTY_LINES.finditer(text):
         found += _name_characters(text[end : match.start()])
-        lines = words.EMPTY_LINES.format(count=match[0].count("\n"))
+        lines = "{count} empty lines".format(count=match[0].count("\n"))
         found += (UnseenPiece(lines, unseen=True), UnseenPiece("\n"))
         end = match.end()
     return (*found, *_name_characters(text[end:]))
