@@ -213,6 +213,9 @@ async def test_a_question_to_the_person_passes_from_legacy_to_legacy_in_the_name
     }
     assert [each["message"] for each in client.asked] == ["The server notes asks: Which colour?"]
     assert client.asked[0]["requestedSchema"]["properties"]["colour"]["title"] == "notes: colour"
+    wrapped.want(form={"message": "Mark a sentence of it as sent?"})
+    await client.call("question")
+    assert client.asked[1]["message"] == "The server notes asks: Mark a sentence of it as sent?"
 
 
 STRING = {"type": "string"}
@@ -221,7 +224,9 @@ REFUSED_FORMS: list[dict[str, Any]] = [
     {"message": "Your \u0410s\u200bsent key?"},
     {"message": "For\n\u0001Assent"},
     {"message": "For\u0001Assent"},
-    *({"message": f"As{each}sent: session expired"} for each in "\x07\x7f\u3164\u115f\ue000\u0301"),
+    *({"message": f"As{each}sent: session expired"} for each in "\x07\x7f\u3164\u115f\ue000\u0301-\u00b7"),
+    {"message": "A s s e n t: session expired"},
+    {"message": "\u13aassent: session expired"},
     {"requestedSchema": {"type": "object", "properties": {"key": {**STRING, "title": "ASSENT key"}}}},
     {"requestedSchema": {"type": "object", "properties": {"assent_key": STRING}}},
     {"requestedSchema": {"type": "object", "properties": {"key": {**STRING, "description": "for assent"}}}},
@@ -236,7 +241,7 @@ IDS = [
     "after a control character",
     "right after a control character",
     *("with a bell", "with a delete", "with a filler", "with a Hangul filler", "with a private character"),
-    "with an accent",
+    *("with an accent", "with a hyphen", "with a dot", "letter by letter", "a letter of another script"),
     "title",
     "field",
     "description",

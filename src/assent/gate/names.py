@@ -43,6 +43,9 @@ _LOOKALIKES: Final = str.maketrans(
 """Letters that look like Latin ones, and digits that look like letters."""
 _STROKES: Final = str.maketrans("i|", "ll")
 """In most typefaces a large I looks like a small l; this is too coarse for the texts of a rule."""
+_SERVER: Final = "assent"
+_SPACED: Final = re.compile(r"(?<=\b\w)\s+(?=\w\b)")
+"""What parts letters that stand alone."""
 
 
 def name_with_address(name: str, email: str | None) -> str:
@@ -64,9 +67,12 @@ def is_taken(name: str, known: Iterable[tuple[str, str | None]]) -> bool:
     """Whether a name looks like the name or the address of a known person, or like a role, or is not seen whole. The
     brackets mark an address."""
     read = _skeleton(name)
-    taken = (each for who, email in known for each in (who, email or who, name_with_address(who, email)))
+    known_names = (
+        each for who, email in known for each in (who, email or who, name_with_address(who, email))
+    )
     is_odd = name != write_name(name) or not {*"<>"}.isdisjoint(name)
-    return is_odd or read.removeprefix("the") in _ROLE_SKELETONS or read in map(_skeleton, taken)
+    is_role = any(_is_alike(read.removeprefix("the"), each) for each in _ROLE_SKELETONS)
+    return is_odd or is_role or any(_is_alike(read, _skeleton(each)) for each in known_names)
 
 
 def fold_lookalikes(text: str) -> str:
@@ -80,7 +86,22 @@ def names_server(text: str) -> bool:
     marked = "".join(UNSEEN_MARK if unicodedata.category(each) in UNSEEN else each for each in apart)
     # Something unseen may be inside a word, or before it.
     read = " ".join(replace_unseen(marked, instead) for instead in ("", " "))
-    return any(_skeleton(word).startswith("assent") for word in re.findall(r"[^\W_]+", read))
+    joined = _SPACED.sub("", read)
+    # A word may be parted by marks, or written letter by letter.
+    words = (*re.findall(r"[^\W_]+", read), *read.split(), *joined.split())
+    return any(_is_alike(_skeleton(word)[: len(_SERVER)], _SERVER) for word in words)
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether two skeletons are the same, but for letters of which no Latin one is known: beside Latin letters such a
+    letter is there for its looks."""
+    if len(one) != len(other):
+        return False
+    pairs = list(zip(one, other, strict=True))
+    same = sum(first == second for first, second in pairs)
+    return 3 * same >= 2 * len(pairs) and all(
+        first == second or first.isascii() != second.isascii() for first, second in pairs
+    )
 
 
 def _skeleton(name: str) -> str:

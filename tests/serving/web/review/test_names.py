@@ -110,8 +110,19 @@ def test_a_large_i_a_small_l_and_a_bar_are_one_letter(name: str, known: str) -> 
     assert is_taken(name, [(known, None)])
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["\u13aada Lovelace", "Ada L\u0585velace", "Ada L\u1d0fvelace", "Ada \u0141ovelace", "\ua4eedmin"],
+    ids=ascii,
+)
+def test_a_letter_of_another_script_beside_latin_ones_may_be_any_letter(name: str) -> None:
+    assert is_taken(name, [(ADA, ADDRESS)])
+
+
 def test_the_name_of_no_one_else_is_free() -> None:
-    assert not any(is_taken(name, [(ADA, ADDRESS)]) for name in ("Ada", "Grace Hopper", "Ada L. Byron", "李"))
+    known = [(ADA, ADDRESS), ("Олег", None), ("李华", None)]
+    free = ("Ada", "Grace Hopper", "Ada L. Byron", "李", "李明", "Owen", "Ольга", "Ада Лавлейс", "Łukasz")
+    assert not any(is_taken(name, known) for name in free)
 
 
 async def test_a_member_of_another_workspace_may_have_the_same_name_and_an_owner_may_not(
