@@ -12,26 +12,25 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, blocked, circumstances, decisions, editing, execution, explaining
+from assent.engine.actions import actions, circumstances, execution, explaining
 from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
-from assent.engine.core.failpoints import failpoint
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
 from assent.gate.audit import ActionRecord, build_record
-from assent.gate.gate import Decider, SeenVersion
+from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, ExecutionState, Media
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
-from assent.kernel.refusals import Reason, Refusal, SuggestedCall, bad_argument
+from assent.kernel.refusals import Refusal, SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.times import iso_time
-from assent.ports import Transaction
+from assent.ports import Begin, Transaction
 from assent.present.cards import render_card
 from assent.present.guidance import channel_keys
 from assent.present.next_steps import describe_stuck, execution_key, next_calls
-from assent.present.refusals import Links, refuse_missing_type, refuse_stale
+from assent.present.refusals import Links
 from assent.tools import client_dialog
 from assent.tools.arguments import (
     Cursor,
@@ -48,6 +47,8 @@ from assent.tools.client_dialog import (
     WithdrawApproval,
 )
 from assent.tools.definition import DECIDES, READS, Call, InputRequired, Tool
+from assent.use_cases import decisions
+from assent.use_cases.decisions import Decision
 
 SCOPE = "actions:decide"
 
@@ -75,51 +76,46 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided | InputR
     The approval is the one that the agent passes on. If the policy asks for `client`, the client asks
     its person, and that is recorded instead.
     """
-    services, arguments, decider = call.services, _key_arguments(request), decider_for(call)
-    action_id = require_action_id(request.action_id)
-    before, outlook = await circumstances.read_action(services, call.caller, action_id)
-    if outlook.missing:
-        refuse_missing_type(services.effects, before)
-    if before.view.approval_executes and EXECUTE_RIGHT not in call.caller.scopes:
+    services, action_id = call.services, require_action_id(request.action_id)
+    action, outlook = await circumstances.read_action(services, call.caller, action_id)
+    if action.view.approval_executes and EXECUTE_RIGHT not in call.caller.scopes:
         raise lack_scope(EXECUTE_RIGHT)
-    bound = None
-    if outlook.unready:
-        bound = await blocked.bind_before_approval(services, before, by=decider.by, via=decider.via)
-        # It may have become ready as it is: binding asks the provider again.
-        _, outlook = await circumstances.read_action(services, call.caller, action_id)
-    connector = services.connectors.get(before.effect.connector)
-    if bound is None and services.effects.must_observe(before, connector):
-        await blocked.check_before_approval(services, before, by=decider.by, via=decider.via)
-    seen, seals = SeenVersion(digest=request.digest), services.keys.seals
+    readiness = outlook.readiness_of(action.effect)
 
-    def begin() -> Transaction[Decided]:
-        action = yield from decisions.approve(
-            decider, action_id, seen, links_for(call), call.now_ms, seals=seals
-        )
-        return outlook.answer(action, "approve")
+    async def approve(asked: AskedQuestion | None) -> Decided:
+        async def write(begin: Begin[Action]) -> Decided:
+            present = outlook
+            if not readiness.ready:
+                # It may have become ready: it was asked again.
+                _, present = await circumstances.read_action(services, call.caller, action_id)
+
+            def answer() -> Transaction[Decided]:
+                return present.answer((yield from begin()), "approve")
+
+            once = client_dialog.approve_once(call, asked, Decided, answer) if asked is not None else answer
+            return await call.write_once(request, once, Decided)
+
+        wish = Decision(decider_for(call), action, SeenVersion(digest=request.digest))
+        if asked is not None:
+            seen = SeenVersion(asked.revision, asked.digest)
+            wish = Decision(client_dialog.make_decider(call, asked), action, seen)
+        return await decisions.approve(services, wish, write, links=links_for(call), readiness=readiness)
 
     asked: AskedQuestion | InputRequired | Action | None = None
     if call.dialog is not None and call.dialog.state is not None:
-        asked = await client_dialog.find_confirmed(call, request, before)
+        asked = await client_dialog.find_confirmed(call, request, action)
     if asked is None:
         try:
-            answer = await call.write_once(request, begin, Decided, arguments)
+            answer = await approve(None)
         except Refusal as refusal:
-            if bound is not None and refusal.reason is Reason.STALE_REVISION:
-                raise refuse_stale(bound, user_message=blocked.describe_binding(bound)) from None
             asked = await client_dialog.ask(call, request, refusal)
     if isinstance(asked, InputRequired):
         return asked
     if isinstance(asked, AskedQuestion):
-        decider, seen = client_dialog.make_decider(call, asked), SeenVersion(asked.revision, asked.digest)
-        confirmed = client_dialog.approve_once(call, asked, Decided, begin)
-        answer = await call.write_once(request, confirmed, Decided, arguments)
+        answer = await approve(asked)
     elif asked is not None:
         answer = outlook.answer(asked, "approve")
-    failpoint("approve.committed")
-    if before.view.approval_executes:
-        services.background.wake_jobs()
-    sends = request.send and before.view.executes != "agent"  # with those the agent goes on itself
+    sends = request.send and action.view.executes != "agent"  # with those the agent goes on itself
     return await _send(call, answer) if sends else answer
 
 
@@ -194,29 +190,18 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
 async def reject_action(call: Call, request: RejectAction) -> Decided:
     """Reject an action by its id, with a reason (E20)."""
     action_id = require_action_id(request.action_id)
-    _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    seen = SeenVersion(digest=request.digest)
-
-    def begin() -> Transaction[Decided]:
-        action = yield from decisions.reject(
-            decider_for(call), action_id, request.reason, seen, links_for(call), call.now_ms
-        )
-        return outlook.answer(action, "reject")
-
-    return await call.write_once(request, begin, Decided, _key_arguments(request))
+    action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
+    wish = Decision(decider_for(call), action, SeenVersion(digest=request.digest))
+    write = call.answering(request, lambda done: outlook.answer(done, "reject"), Decided)
+    return await decisions.reject(call.services, wish, request.reason, write, links=links_for(call))
 
 
 async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
     action_id = require_action_id(request.action_id)
-    _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-
-    def begin() -> Transaction[Decided]:
-        action = yield from decisions.withdraw(
-            decider_for(call), action_id, request.reason, links_for(call), call.now_ms
-        )
-        return outlook.answer(action, "withdraw")
-
-    return await call.write_once(request, begin, Decided, _key_arguments(request))
+    action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
+    wish = Decision(decider_for(call), action, ANY_CONTENT)
+    write = call.answering(request, lambda done: outlook.answer(done, "withdraw"), Decided)
+    return await decisions.withdraw(call.services, wish, request.reason, write, links=links_for(call))
 
 
 async def edit_action(call: Call, request: EditAction) -> Decided:
@@ -246,23 +231,17 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     found = call.services.effects.find(before.effect)
     if schedule_ms is not None and found is not None and not found.schedulable:
         raise bad_argument("scheduleFor", "no time: this is done when it is executed", "a time")
-    prepared = await editing.prepare_edit(call.services, before, changes) if changes else None
-
-    def begin() -> Transaction[Decided]:
-        action = yield from decisions.edit(
-            decider_for(call),
-            action_id,
-            prepared,
-            SeenVersion(digest=request.digest),
-            links_for(call),
-            call.now_ms,
-            schedule_ms=schedule_ms,
-            asked=request.asked or "",
-            key_of=call.caller.person_id,
-        )
-        return outlook.answer(action, "edit")
-
-    return await call.write_once(request, call.metered(begin), Decided, _key_arguments(request))
+    write = call.answering(request, lambda done: outlook.answer(done, "edit"), Decided)
+    return await decisions.edit(
+        call.services,
+        Decision(decider_for(call), before, SeenVersion(digest=request.digest)),
+        changes,
+        lambda begin: write(call.metered(begin)),
+        links=links_for(call),
+        schedule_ms=schedule_ms,
+        asked=request.asked or "",
+        key_of=call.caller.person_id,
+    )
 
 
 async def _pick(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, ...]:
@@ -315,11 +294,6 @@ def decider_for(call: Call) -> Decider:
 
 def links_for(call: Call) -> Links:
     return lambda action: call.review_url(action.run_id)
-
-
-def _key_arguments(request: msgspec.Struct) -> dict[str, Any]:
-    """Return the arguments that a repetition with the same idempotency key must repeat."""
-    return {**msgspec.to_builtins(request), "idempotencyKey": None}
 
 
 TOOLS = (

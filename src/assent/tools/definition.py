@@ -17,8 +17,9 @@ from assent.engine.core.idempotency import run_once
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
+from assent.gate.records import Action
 from assent.kernel.ids import RunId
-from assent.ports import Begin
+from assent.ports import Begin, Transaction
 
 T = TypeVar("T")
 
@@ -122,6 +123,19 @@ class Call(PublicCall):
     async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any = None) -> T:
         """Run a transaction `once`."""
         return await self.services.store.write(self.once(request, begin, reply, arguments))
+
+    def answering(
+        self, request: Any, answer: Callable[[Action], T], reply: type[T], arguments: Any = None
+    ) -> Callable[[Begin[Action]], Awaitable[T]]:
+        """Return the way in which a use case writes for this call: `once`, and what is stored is the answer."""
+
+        def write(begin: Begin[Action]) -> Awaitable[T]:
+            def answered() -> Transaction[T]:
+                return answer((yield from begin()))
+
+            return self.write_once(request, answered, reply, arguments)
+
+        return write
 
 
 @dataclass(frozen=True, slots=True)

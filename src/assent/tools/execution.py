@@ -12,18 +12,20 @@ from assent.engine.actions import actions, execution, reconciliation, recording
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
 from assent.engine.core import freezes
+from assent.engine.core.freezes import Freeze
 from assent.gate.audit import ActionRecord, build_record
-from assent.gate.policy import suffices
-from assent.gate.records import Action, Assurance
-from assent.kernel.ids import ActionId, require_action_id
-from assent.kernel.refusals import Reason, Refusal, SuggestedCall, bad_argument
+from assent.gate.gate import ANY_CONTENT
+from assent.gate.records import Action
+from assent.kernel.ids import require_action_id
+from assent.kernel.refusals import SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, from_record
-from assent.ports import Transaction
 from assent.present.next_steps import PLAIN, next_calls
-from assent.present.refusals import SIGNED_IN_ANSWER
 from assent.present.status_report import explain
+from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
+from assent.use_cases import executions
+from assent.use_cases.decisions import Decision
 
 SCOPE = "actions:execute"
 PUBLISH_TOOL = "chieflab_publish_approved_post"
@@ -77,70 +79,45 @@ async def execute_approved(call: Call, request: ExecuteAction, *, tool: str) -> 
 
 
 async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> Resolved:
-    """Record a person's answer about an unknown outcome. An agent may relay that it happened; that
-    it did not happen allows a second send and needs a person (C8)."""
-    action_id = require_action_id(request.action_id)
-    workspace_id = call.caller.workspace_id
+    """Record a person's answer about an unknown outcome, or let the server ask the provider now instead of at the
+    next retry."""
+    action_id, workspace_id = require_action_id(request.action_id), call.caller.workspace_id
+    action, _, frozen = await call.services.store.read(
+        lambda: actions.find_with_freeze(workspace_id, action_id)
+    )
+    wish = Decision(decider_for(call), action, ANY_CONTENT)
+    said: dict[str, str] = {"actionId": action_id, "outcome": request.outcome}
     if request.outcome == "look_now":
-        return await _look_now(call, request, action_id)
+        asked = call.answering(request, partial(_answer_asked, call, frozen), Resolved, said)
+        return await executions.look_now(call.services, wish, asked)
     if not request.evidence:
         raise bad_argument(
             "evidence", "what the human saw: the live address, or where they looked", "nothing"
         )
-    happened = request.outcome == "happened"
-
-    def begin() -> Transaction[Resolved]:
-        if not happened and not suffices(Assurance.AGENT, Assurance.PERSON):
-            action, _ = yield from actions.lock(workspace_id, action_id)
-            raise Refusal(
-                Reason.REQUIRES_APPROVAL,
-                status=action.status,
-                action_id=action_id,
-                review_url=call.review_url(action.run_id),
-                words=SIGNED_IN_ANSWER,
-            )
-        facts = {
-            "by": call.caller.name,
-            "assurance": Assurance.AGENT,
-            "via": "chat",
-            "evidence": request.evidence,
-        }
-        changed = yield from reconciliation.resolve(workspace_id, action_id, happened, facts, call.now_ms)
-        return _answer_resolved(changed, call.now_ms)
-
-    arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
-    return await call.write_once(request, begin, Resolved, arguments)
+    said["evidence"] = request.evidence
+    told = call.answering(request, partial(_answer_resolved, call), Resolved, said)
+    return await executions.resolve(
+        call.services, wish, request.outcome, request.evidence, told, links=links_for(call)
+    )
 
 
-async def _look_now(call: Call, request: ResolveUnknownOutcome, action_id: ActionId) -> Resolved:
-    """Let the server ask the provider now instead of at the next retry."""
-    workspace_id, connectors = call.caller.workspace_id, call.services.connectors
-
-    def begin() -> Transaction[Resolved]:
-        facts = {"by": call.caller.name, "via": "chat"}
-        action = yield from reconciliation.ask_again(workspace_id, action_id, facts, call.now_ms)
-        name = action.view.via or action.effect.connector
-        connector = connectors.get(action.effect.connector)
-        asked = reconciliation.can_be_asked(connector)
-        told = f"{name} is asked now." if asked else f"{name} cannot be asked: please look there."
-        stopped = freezes.describe((yield from freezes.find(workspace_id)), action)
-        if stopped and reconciliation.repeatable(connector, action, call.now_ms):
-            told = f"{name} can only be asked by sending it again. {stopped}"
-        calls = next_calls(action.effect.channel, action, PLAIN)
-        return from_record(
-            Resolved, build_record(action, call.now_ms), show=told, user_message=told, next=calls
-        )
-
-    arguments = {"actionId": action_id, "outcome": request.outcome}
-    answer = await call.write_once(request, begin, Resolved, arguments)
-    call.services.background.wake_jobs()
-    return answer
+def _answer_asked(call: Call, frozen: Freeze | None, action: Action) -> Resolved:
+    name = action.view.via or action.effect.connector
+    connector = call.services.connectors.get(action.effect.connector)
+    asked = reconciliation.can_be_asked(connector)
+    told = f"{name} is asked now." if asked else f"{name} cannot be asked: please look there."
+    stopped = freezes.describe(frozen, action)
+    if stopped and reconciliation.repeatable(connector, action, call.now_ms):
+        told = f"{name} can only be asked by sending it again. {stopped}"
+    calls = next_calls(action.effect.channel, action, PLAIN)
+    return from_record(Resolved, build_record(action, call.now_ms), show=told, user_message=told, next=calls)
 
 
-def _answer_resolved(action: Action, now_ms: int) -> Resolved:
+def _answer_resolved(call: Call, action: Action) -> Resolved:
     done = recording.answer_executed(action)
-    told = " ".join(filter(None, (done.user_message, explain(action, None, now_ms))))
-    return from_record(Resolved, build_record(action, now_ms), show=told, user_message=told, next=done.next)
+    told = " ".join(filter(None, (done.user_message, explain(action, None, call.now_ms))))
+    record = build_record(action, call.now_ms)
+    return from_record(Resolved, record, show=told, user_message=told, next=done.next)
 
 
 TOOLS = (

@@ -7,20 +7,20 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.engine.actions import by_hand, circumstances
-from assent.engine.actions.editing import prepare_edit
+from assent.engine.actions import circumstances
 from assent.engine.actions.recording import Executed, answer_executed
+from assent.gate.gate import ANY_CONTENT
 from assent.gate.records import Action
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Replay, SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
-from assent.ports import Transaction
 from assent.present.manual_brief import ManualBrief, manual_brief
 from assent.present.next_steps import Circumstances, ask, ask_to_do, next_calls
-from assent.present.refusals import refuse_missing_type
 from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool
+from assent.use_cases import decisions, executions
+from assent.use_cases.decisions import Decision
 
 
 class UseManualFallback(Arguments, kw_only=True):
@@ -61,15 +61,14 @@ class RecordManualPublish(Arguments, kw_only=True):
 async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedOver:
     action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    prepared = await prepare_edit(call.services, before, by_hand.HAND_OVER, recheck=False)
-
-    def begin() -> Transaction[HandedOver]:
-        action = yield from by_hand.hand_over(
-            decider_for(call), action_id, prepared, links_for(call), call.now_ms
-        )
-        return answer_handover(before, action, outlook.of(action))
-
-    return await call.write_once(request, begin, HandedOver, {"actionId": action_id})
+    write = call.answering(
+        request,
+        lambda action: answer_handover(before, action, outlook.of(action)),
+        HandedOver,
+        {"actionId": action_id},
+    )
+    wish = Decision(decider_for(call), before, ANY_CONTENT)
+    return await decisions.hand_over(call.services, wish, write, links=links_for(call))
 
 
 async def record_manual_publish(call: Call, request: RecordManualPublish) -> Executed:
@@ -79,22 +78,15 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise bad_argument("url", EXPECTED_URL, url[:80])
     found, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    refuse_missing_type(call.services.effects, found)
     around = outlook.of(found)
-
-    def begin() -> Transaction[Executed]:
-        done = yield from by_hand.record_publish(
-            decider_for(call),
-            action_id,
-            url,
-            links_for(call),
-            call.now_ms,
-            seals=call.services.keys.seals,
-            blocked=around.blocker is not None and not around.unfit,
-        )
-        return answer_executed(done)
-
-    return await call.write_once(request, begin, Executed, {"actionId": action_id, "url": url})
+    return await executions.record_by_hand(
+        call.services,
+        Decision(decider_for(call), found, ANY_CONTENT),
+        url,
+        call.answering(request, answer_executed, Executed, {"actionId": action_id, "url": url}),
+        links=links_for(call),
+        blocked=around.blocker is not None and not around.unfit,
+    )
 
 
 def answer_handover(before: Action, action: Action, around: Circumstances) -> HandedOver:

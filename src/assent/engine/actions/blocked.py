@@ -26,7 +26,7 @@ from assent.gate.audit import ActionRecord, build_record
 from assent.gate.preflight import Readiness, is_expired, preflight
 from assent.gate.records import Action, Effect, Preflight, Status
 from assent.gate.rules import drift
-from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
+from assent.gate.transitions import EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import from_record
@@ -91,15 +91,6 @@ async def _describe_bound(services: Services, action: Action, effect: Effect, re
     bound = msgspec.structs.replace(action, effect=effect, view=view)
     observed = await observing.observe(services, bound, ready=readiness.ready, described=True)
     return drift.with_observation(bound, msgspec.structs.replace(observed, since_ms=services.clock.now_ms()))
-
-
-async def bind_before_approval(services: Services, action: Action, *, by: str, via: str) -> Action | None:
-    """Bind a waiting action that cannot be delivered to an account, if one is known now. Returns
-    the new revision, so that the reviewer sees its destination before the approval; None if the
-    action stays unchanged."""
-    if state_of(action) != AWAITING or is_expired(action, services.clock.now_ms()):
-        return None
-    return (await bind(services, action, by=by, via=via))[0]
 
 
 async def check_before_approval(services: Services, action: Action, *, by: str, via: str) -> None:

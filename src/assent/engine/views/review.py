@@ -32,7 +32,6 @@ from assent.gate.records import (
 )
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.present.refusals import mark_missing_type
@@ -167,15 +166,6 @@ def send_again(action: Action, now_ms: int) -> Transaction[None]:
     )
 
 
-def require_of_run(run: Run, action_id: ActionId) -> Transaction[Action]:
-    """Lock and return an action of this run. Raises `Refusal` for another run, since a link covers
-    one run only (E71)."""
-    action, _ = yield from actions.lock(run.workspace_id, action_id)
-    if action.run_id != run.run_id:
-        raise Refusal(Reason.WRONG_WORKSPACE)
-    return action
-
-
 def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
     """Revoke the review links of a run, and the access they gave."""
     # A link has its time in whole seconds, so one made in this second is revoked too.
@@ -189,9 +179,11 @@ def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
     return True
 
 
-def record_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+def record_unknown(
+    workspace_id: WorkspaceId, action_id: ActionId, facts: dict[str, Any], now_ms: int
+) -> Transaction[Action]:
     """Record that a person looked and cannot tell yet."""
-    action = yield from require_of_run(run, action_id)
+    action, _ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         yield from actions.note(action, "outcome_still_unknown", facts, now_ms)
     return action

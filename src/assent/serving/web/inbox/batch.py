@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from assent.engine.actions import blocked, decisions
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.offloading import run_apart
@@ -27,8 +26,8 @@ from assent.gate.records import Action, Assurance
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Refusal
-from assent.ports import Transaction
-from assent.present.refusals import explain_missing_type, refuse_missing_type
+from assent.ports import Begin, Transaction
+from assent.present.refusals import explain_missing_type
 from assent.serving.web.inbox import words
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
@@ -36,10 +35,12 @@ from assent.serving.web.review.access import VIA
 from assent.serving.web.review.content import build_content
 from assent.serving.web.review.forms import may_be_batched, sends_at_once
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.problems import describe_batch, find_needed, read_readiness
+from assent.serving.web.review.problems import describe_batch, find_needed
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.word_diff import PAGE_STEPS
+from assent.use_cases import decisions
+from assent.use_cases.decisions import Decision, read_readiness
 
 DECISIONS: Final = ("approve", "reject")
 INBOX: Final = Link("/inbox", words.BACK_TO_THE_INBOX)
@@ -89,15 +90,11 @@ async def decide(visit: Visit) -> Response:
         )
 
     proof = await visit.read_proof(form)
-    assurance = visit.counts if proof is None else proof.assurance
-
-    def all_of_them() -> Transaction[tuple[Action, ...]]:
-        if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
-            raise PageRefused(USED_PROOF)
-        found = yield from _find(visit, list(digests))
-        for action in found:
-            person = visit.person
-            decider = Decider(
+    assurance, person = visit.counts if proof is None else proof.assurance, visit.person
+    found = await visit.read(lambda: _find(visit, list(digests)))
+    asked = tuple(
+        Decision(
+            Decider(
                 action.workspace_id,
                 person.label,
                 assurance,
@@ -105,34 +102,31 @@ async def decide(visit: Visit) -> Response:
                 person.person_id,
                 shown_ms,
                 person.role.value,
-            )
-            seen = SeenVersion(digest=digests[action.action_id])
-            if decision == "approve":
-                refuse_missing_type(visit.services.for_workspace(action.workspace_id).effects, action)
-                yield from decisions.approve(
-                    decider,
-                    action.action_id,
-                    seen,
-                    _no_link,
-                    visit.now_ms,
-                    seals=visit.services.keys.seals,
-                    send_now=form.get("then") == "send" and _sends(action),
-                    undo_ms=visit.services.limits.undo_ms,
-                )
-            else:
-                yield from decisions.reject(decider, action.action_id, reason, seen, _no_link, visit.now_ms)
-        return found
+            ),
+            action,
+            SeenVersion(digest=digests[action.action_id]),
+            send=form.get("then") == "send" and _sends(action),
+        )
+        for action in found
+    )
+
+    async def write(begin: Begin[tuple[Action, ...]]) -> tuple[Action, ...]:
+        def decide_all() -> Transaction[tuple[Action, ...]]:
+            if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
+                raise PageRefused(USED_PROOF)
+            yield from _find(visit, list(digests))
+            return (yield from begin())
+
+        return await visit.write(decide_all)
 
     try:
         if decision == "approve":
-            for action in await visit.read(lambda: _find(visit, list(digests))):
-                services = visit.services.for_workspace(action.workspace_id)
-                await blocked.check_before_approval(services, action, by=visit.person.label, via=VIA)
-        decided = await visit.write(all_of_them)
+            decided = await decisions.approve_together(visit.services, asked, write, undo=True)
+        else:
+            decided = await decisions.reject_together(visit.services, asked, reason, write)
     except Refusal as refusal:
         await _ask_to_confirm(visit, refusal, assurance, form)
         raise PageRefused(CHANGED) from None
-    visit.services.background.wake_jobs()
     said = {"did": decision, "count": len(decided)}
     frozen = await visit.read(lambda: _find_freeze(decided))
     if decision == "approve" and form.get("then") == "send" and frozen is None:
@@ -215,16 +209,13 @@ async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[str]:
     """Why some of them cannot be sent now, one sentence for each connector."""
     said: dict[tuple[str, str], str] = {}
     for action in filter(_sends, found):
+        services = visit.services.for_workspace(action.workspace_id)
         way = action.workspace_id, action.effect.connector
-        if way not in said:
-            ready = await read_readiness(visit.services.for_workspace(action.workspace_id), action)
-            blocked = ready is not None and not ready.ready
-            said[way] = (
-                (ready.fix_hint or words.IS_NOT_READY.format(via=action.view.via))
-                if ready and blocked
-                else ""
-            )
-    return [each for each in dict.fromkeys(said.values()) if each]
+        if way not in said and action.effect.connector in services.connectors:
+            ready = await read_readiness(services, action)
+            if ready is not None and not ready.ready:
+                said[way] = ready.fix_hint or words.IS_NOT_READY.format(via=action.view.via)
+    return list(dict.fromkeys(said.values()))
 
 
 def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
@@ -251,10 +242,6 @@ def _subject(decision: str, digests: dict[str, str]) -> str:
     """The nonce subject: the decision and every digest."""
     listed = " ".join(f"{action_id}={digests[action_id]}" for action_id in sorted(digests))
     return f"batch {decision} {hashlib.sha256(listed.encode()).hexdigest()}"
-
-
-def _no_link(action: Action) -> None:
-    return None
 
 
 SCREENS: Final = (

@@ -21,6 +21,7 @@ from assent.serving.web.inbox.rows import held_line
 from assent.serving.web.review.access import VIA
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.use_cases import decisions
 
 NOTHING_HELD: Final = PageProblem(
     404,
@@ -83,11 +84,7 @@ async def decide(visit: Visit) -> Response:
     if decision == "release":
         count = await visit.write(lambda: flood.release(decider, group, shown_ms, visit.now_ms))
     elif decision == "reject":
-        count = 0
-        while some := await visit.write(
-            lambda: flood.reject_some(decider, group, reason, shown_ms, visit.now_ms)
-        ):
-            count += some
+        count = await decisions.reject_held(visit.services, decider, group, reason, shown_ms)
     else:
         raise PageRefused(NOTHING_HELD)
     return visit.go(f"/inbox?did={decision}&count={count}")

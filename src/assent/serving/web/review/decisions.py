@@ -1,62 +1,62 @@
-"""The review page's forms (C8, C25): from fields to the engine's decisions.
+"""The review page's forms (C8, C25): from fields to the use cases.
 
-Each function runs inside the transaction that has checked access and locked the action. The page
-uses the same functions as the tools and has the same rights, with one restriction: only a signed-in
-person may resolve an unknown outcome as "did not happen", because that permits a second send.
+Each function reads the fields of its form and calls the use case that the tools call, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, get_args
 from urllib.parse import urlsplit
 
-from assent.engine.actions import by_hand, change_requests, decisions, reconciliation, remainder
-from assent.engine.actions.editing import PreparedEdit
+import msgspec
+
+from assent.engine.core.services import Services
 from assent.engine.learning import pictures
-from assent.engine.views import review
 from assent.gate.arguments import ARGUMENTS
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.names import is_taken
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance, Media
-from assent.gate.seals import Seals
 from assent.kernel.limits import MAX_ASKED_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
-from assent.kernel.structs import Record
 from assent.ports import Transaction
-from assent.present.refusals import refuse_stale
 from assent.serving.web.people.people import is_name
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.fields import ARGUMENT, read_texts
 from assent.serving.web.review.problems import BadFields, NeedsPerson
 from assent.tools.arguments import addresses
+from assent.use_cases import decisions, executions
+from assent.use_cases.decisions import Decision, Write
+from assent.use_cases.executions import Outcome
 
 MAX_DECISION_BYTES: Final = 1_572_864
 """Room for the longest text that can be approved, with every character percent-encoded."""
 
 _REVISION: Final = re.compile(r"[0-9]{1,9}")
 
-OUTCOMES: Final = ("happened", "did_not_happen", "not_yet_known")
 
-
-class SubmittedForm(Record):
+@dataclass(frozen=True, slots=True)
+class SubmittedForm:
+    services: Services
     viewer: Viewer
     decider: Decider
     action: Action
+    """As it is in the store, which may be newer than the form."""
     form: dict[str, str]
-    now_ms: int
-    seals: Seals
-    base_url: str = ""
-    prepared: PreparedEdit | Refusal | None = None
-    undo_ms: int = 0
+    base_url: str
+    write: Write[Action, Action]
+    """Checks access again in the transaction of the decision."""
 
     @property
-    def seen(self) -> SeenVersion:
+    def wish(self) -> Decision:
         shown = self.form.get("revision")
         revision = int(shown) if shown is not None and _REVISION.fullmatch(shown) else None
-        return SeenVersion(revision, self.form.get("digest", ""))
+        seen = SeenVersion(revision, self.form.get("digest", ""))
+        return Decision(self.decider, self.action, seen, send=self.form.get("then") == "send")
 
 
 def read_name(viewer: Viewer, form: dict[str, str], known: tuple[tuple[str, str | None], ...] = ()) -> str:
@@ -80,90 +80,40 @@ def _require_person(viewer: Viewer) -> None:
         raise NeedsPerson
 
 
-def _no_link(action: Action) -> str | None:
-    """No link in refusals: the reader is already on the review page."""
-    return None
-
-
-def approve(wish: SubmittedForm) -> Transaction[Action]:
+async def approve(given: SubmittedForm) -> Action:
     """Approve. A person who confirms an agent's or a link's approval does so as a person."""
-    held, viewer = wish.action.approval, wish.viewer
+    held, viewer = given.action.approval, given.viewer
     if held is not None and not suffices(held.assurance, viewer.assurance):
         _require_person(viewer)
-    return (yield from _approve(wish, send_now=wish.form.get("then") == "send", undo_ms=wish.undo_ms))
+    return await decisions.approve(given.services, given.wish, given.write, undo=True)
 
 
-def send(wish: SubmittedForm) -> Transaction[Action]:
+async def send(given: SubmittedForm) -> Action:
     """Send an approved action with the same job. A signed-in person also confirms the approval."""
-    return (yield from _approve(wish, send_now=True))
+    wish = msgspec.structs.replace(given.wish, send=True)
+    return await decisions.approve(given.services, wish, given.write)
 
 
-def _approve(wish: SubmittedForm, *, send_now: bool, undo_ms: int = 0) -> Transaction[Action]:
-    action = yield from decisions.approve(
-        wish.decider,
-        wish.action.action_id,
-        wish.seen,
-        _no_link,
-        wish.now_ms,
-        seals=wish.seals,
-        send_now=send_now,
-        undo_ms=undo_ms,
-    )
-    if send_now:
-        yield from review.send_again(action, wish.now_ms)
-    return action
+async def reject(given: SubmittedForm) -> Action:
+    reason = _text(given.form, "reason", "Say why in a few words, so that the next draft is better.")
+    return await decisions.reject(given.services, given.wish, reason, given.write)
 
 
-def reject(wish: SubmittedForm) -> Transaction[Action]:
-    reason = _text(wish.form, "reason", "Say why in a few words, so that the next draft is better.")
-    return (
-        yield from decisions.reject(
-            wish.decider, wish.action.action_id, reason, wish.seen, _no_link, wish.now_ms
-        )
-    )
+async def ask(given: SubmittedForm) -> Action:
+    text = _text(given.form, "text", "Say what should be different.")
+    return await decisions.ask_for_changes(given.services, given.wish, text, given.write)
 
 
-def ask(wish: SubmittedForm) -> Transaction[Action]:
-    text = _text(wish.form, "text", "Say what should be different.")
-    return (
-        yield from change_requests.ask_for_changes(
-            wish.decider, wish.action.action_id, text, wish.seen, _no_link, wish.now_ms
-        )
-    )
+async def withdraw(given: SubmittedForm) -> Action:
+    reason = given.form.get("reason", "").strip()[:MAX_REASON_CHARS]
+    return await decisions.withdraw(given.services, given.wish, reason, given.write)
 
 
-def withdraw(wish: SubmittedForm) -> Transaction[Action]:
-    _refuse_unseen(wish)
-    reason = wish.form.get("reason", "").strip()[:MAX_REASON_CHARS]
-    return (yield from decisions.withdraw(wish.decider, wish.action.action_id, reason, _no_link, wish.now_ms))
-
-
-def _refuse_unseen(wish: SubmittedForm) -> None:
-    if not wish.seen.matches(wish.action):
-        raise refuse_stale(wish.action)
-
-
-def edit(wish: SubmittedForm) -> Transaction[Action]:
-    """Store the edit. The fields are read again, so that a bad one is named before anything
-    else."""
-    yield from read_edit(wish.action, wish.form, wish.base_url)
-    return (
-        yield from decisions.edit(
-            wish.decider,
-            wish.action.action_id,
-            wish.prepared,
-            wish.seen,
-            _no_link,
-            wish.now_ms,
-            asked=wish.form.get("asked", "").strip()[:MAX_ASKED_CHARS],
-        )
-    )
-
-
-def read_edit(action: Action, form: dict[str, str], base_url: str) -> Transaction[dict[str, Any]]:
-    """Return the changes of a form. Raises `BadFields`."""
-    media = yield from _pick_media(action, form, base_url)
-    return changes(action, form, media)
+async def edit(given: SubmittedForm) -> Action:
+    read = partial(_pick_media, given.action, given.form, given.base_url)
+    changed = changes(given.action, given.form, await given.services.store.read(read))
+    asked = given.form.get("asked", "").strip()[:MAX_ASKED_CHARS]
+    return await decisions.edit(given.services, given.wish, changed, given.write, asked=asked)
 
 
 def _pick_media(action: Action, form: dict[str, str], base_url: str) -> Transaction[tuple[Media, ...] | None]:
@@ -202,39 +152,25 @@ def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | Non
     return found
 
 
-def resolve(wish: SubmittedForm) -> Transaction[Action]:
-    outcome = wish.form.get("outcome", "")
-    if outcome not in OUTCOMES:
-        raise BadFields({"outcome": "Choose one of the three answers."})
-    if outcome == "did_not_happen" and not suffices(wish.viewer.assurance, Assurance.PERSON):
-        raise NeedsPerson
-    evidence = _text(wish.form, "evidence", "Say what you saw: the address of it, or where you looked.")
-    facts = {
-        "by": wish.decider.by,
-        "assurance": wish.decider.assurance,
-        "via": wish.decider.via,
-        "evidence": evidence,
-    }
-    if outcome == "not_yet_known":
-        return (yield from review.record_unknown(wish.viewer.run, wish.action.action_id, facts, wish.now_ms))
-    return (
-        yield from reconciliation.resolve(
-            wish.viewer.run.workspace_id, wish.action.action_id, outcome == "happened", facts, wish.now_ms
-        )
+async def resolve(given: SubmittedForm) -> Action:
+    outcome: Outcome | None = next(
+        (each for each in get_args(Outcome) if each == given.form.get("outcome")), None
     )
+    if outcome is None:
+        raise BadFields({"outcome": "Choose one of the three answers."})
+    evidence = _text(given.form, "evidence", "Say what you saw: the address of it, or where you looked.")
+    return await executions.resolve(given.services, given.wish, outcome, evidence, given.write)
 
 
-def look_now(wish: SubmittedForm) -> Transaction[Action]:
+async def look_now(given: SubmittedForm) -> Action:
     """Let the provider of an unknown outcome be asked at once."""
-    facts = {"by": wish.decider.by, "via": wish.decider.via}
-    workspace_id = wish.viewer.run.workspace_id
-    return (yield from reconciliation.ask_again(workspace_id, wish.action.action_id, facts, wish.now_ms))
+    return await executions.look_now(given.services, given.wish, given.write)
 
 
-def publish(wish: SubmittedForm) -> Transaction[Action]:
+async def publish(given: SubmittedForm) -> Action:
     """Record that a person published an approved action by hand, and where."""
-    url = wish.form.get("url", "").strip()
-    without = not url and not wish.action.view.has_address
+    url = given.form.get("url", "").strip()
+    without = not url and not given.action.view.has_address
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
@@ -244,22 +180,17 @@ def publish(wish: SubmittedForm) -> Transaction[Action]:
         raise BadFields(
             {"url": "Enter the whole address at which it can be seen, such as https://example.org/post."}
         )
-    _refuse_unseen(wish)
-    return (
-        yield from by_hand.record_publish(
-            wish.decider, wish.action.action_id, url or None, _no_link, wish.now_ms, seals=wish.seals
-        )
-    )
+    return await executions.record_by_hand(given.services, given.wish, url or None, given.write)
 
 
-def again(wish: SubmittedForm) -> Transaction[Action]:
+async def again(given: SubmittedForm) -> Action:
     """Stage the effect of a failed action again. The new action waits for its own approval."""
-    if wish.viewer.session is None:
+    if given.viewer.session is None:
         raise NeedsPerson
-    return (yield from remainder.stage_again(wish.decider, wish.action.action_id, wish.now_ms))
+    return await executions.try_again(given.services, given.wish, given.write)
 
 
-DECISIONS: Final[dict[str, Callable[[SubmittedForm], Transaction[Action]]]] = {
+DECISIONS: Final[dict[str, Callable[[SubmittedForm], Awaitable[Action]]]] = {
     "approve": approve,
     "send": send,
     "edit": edit,

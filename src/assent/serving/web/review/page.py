@@ -21,9 +21,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assent.engine.actions import actions, approvals, blocked, editing
+from assent.engine.actions import actions, approvals, editing
 from assent.engine.actions.content import describe
-from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.reconciliation import can_be_asked
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.offloading import run_apart
@@ -31,6 +30,7 @@ from assent.engine.core.services import Services
 from assent.engine.people import members, proofs
 from assent.engine.views import inbox, review
 from assent.engine.views.review import RunReview
+from assent.gate.gate import Decider
 from assent.gate.mail import keeps_requests
 from assent.gate.policy import Policy
 from assent.gate.preflight import is_expired
@@ -48,12 +48,12 @@ from assent.gate.transitions import (
     state_of,
 )
 from assent.gate.views import Field
-from assent.kernel.ids import ActionId, is_uuid
+from assent.kernel.ids import is_uuid, require_action_id
 from assent.kernel.limits import MAX_CONTENT_CHARS, SECOND_MS
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
-from assent.ports import Connector, Transaction
-from assent.present.refusals import explain_missing_type, refuse_missing_type
+from assent.ports import Begin, Connector, Transaction
+from assent.present.refusals import explain_missing_type
 from assent.present.status_report import describe_run
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import Cookies, KeysWhenReady, find_session
@@ -64,7 +64,6 @@ from assent.serving.web.review import view as review_view
 from assent.serving.web.review import words
 from assent.serving.web.review.access import (
     NO_LINK,
-    VIA,
     PresentedAccess,
     ReviewAccess,
     Viewer,
@@ -76,11 +75,11 @@ from assent.serving.web.review.card import Card
 from assent.serving.web.review.content import frame
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
 from assent.serving.web.review.fields import list_fields, locate_problems, read_texts
-from assent.serving.web.review.forms import FormContext, RejectedForm, permits, sends_at_once
+from assent.serving.web.review.forms import FormContext, RejectedForm, permits
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.naming import is_function, say_effect
 from assent.serving.web.review.preview import build_preview
-from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson, NotReady, NowBound
+from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson
 from assent.serving.web.shell.console import NavigationEntry
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import (
@@ -154,21 +153,16 @@ class ReviewPages:
             shown = await self._add_proof(request, shown, form)
             if name == "edit" and form.get("then") == "compare":
                 return await self.edit(request, form)
-            prepared = await self._prepare_edit(request, form) if name == "edit" else None
-            await self._refuse_unready(request, name, form)
-            viewer, action = await self._apply_decision(shown, action_id, name, form, shown_ms, prepared)
+            given = await self._read_form(shown, action_id, name, form, shown_ms)
+            action = await decision(given)
         except PageRefused as stale:
             if stale.problem is not STALE_FORM:
                 raise
             refused: Exception = stale
-        except Refusal as refusal:
-            if refusal.reason is Reason.WRONG_WORKSPACE:
-                raise PageRefused(NO_SUCH_ACTION) from None
-            refused = refusal
-        except (BadFields, NotReady, NowBound, NeedsPerson) as problem:
+        except (Refusal, BadFields, NeedsPerson) as problem:
             refused = problem
         else:
-            return await self._finish(viewer, action, name, form)
+            return await self._finish(given.viewer, action, name, form)
         if isinstance(refused, Refusal | NeedsPerson):
             confirming, found = await self._confirming(), await self._look_up(request, shown)
             await review_problems.ask_to_confirm(confirming, request, found, refused, form)
@@ -203,92 +197,48 @@ class ReviewPages:
         await self._services.store.write(end)
         return see_other(f"/runs/{run_id}?did=end-links")
 
-    async def _prepare_edit(self, request: Request, form: dict[str, str]) -> PreparedEdit | Refusal | None:
-        """Prepare an edit before the transaction. Returns None for a form that the transaction
-        refuses."""
-        try:
-            _, action = await self._find_action(request)
-            read = partial(review_decisions.read_edit, action, form, self._base_url)
-            changes = await self._services.store.read(read)
-        except (BadFields, PageRefused, Refusal):
-            return None
-        return await editing.prepare_edit(self._services.for_workspace(action.workspace_id), action, changes)
-
-    async def _refuse_unready(self, request: Request, decision: str, form: dict[str, str]) -> None:
-        """Refuse to approve or send an action that is not ready. If its account can be bound now,
-        bind it and show it to the person before they decide."""
-        if decision not in ("approve", "send", "publish"):
-            return
-        viewer, action = await self._find_action(request)
-        services = self._services.for_workspace(action.workspace_id)
-        refuse_missing_type(services.effects, action)
-        if decision == "publish":
-            return
-        readiness = await review_problems.read_readiness(services, action)
-        sends = decision == "send" or form.get("then") == "send" or sends_at_once(action)
-        by = viewer.session.person.label if viewer.session is not None else VIA
-        if readiness is None or readiness.ready:
-            if permits(viewer.scope, decision, send_now=sends):
-                await blocked.check_before_approval(services, action, by=by, via=VIA)
-            return
-        if permits(viewer.scope, decision, send_now=sends):
-            bound, readiness = await blocked.bind(services, action, by=by, via=VIA)
-            if bound is not None:
-                raise NowBound(blocked.describe_binding(bound))
-        if sends and not readiness.ready:
-            name = action.view.via
-            why = readiness.fix_hint or f"{name} is not ready."
-            raise NotReady(why, waits=not sends_at_once(action))
-
-    async def _apply_decision(
-        self,
-        shown: PresentedAccess,
-        action_id: str,
-        decision: str,
-        form: dict[str, str],
-        shown_ms: int,
-        prepared: PreparedEdit | Refusal | None = None,
-    ) -> tuple[Viewer, Action]:
+    async def _read_form(
+        self, shown: PresentedAccess, action_id: str, decision: str, form: dict[str, str], shown_ms: int
+    ) -> SubmittedForm:
+        """Read who decides about what. Access is checked again in the transaction that decides."""
         now_ms = self._services.clock.now_ms()
 
-        def begin() -> Transaction[tuple[Viewer, Action]]:
+        def identify() -> Transaction[tuple[Viewer, Decider]]:
             viewer = yield from admit(shown, now_ms)
-            if shown.proof is not None and not (yield from proofs.use(shown.proof, now_ms)):
-                raise PageRefused(USED_PROOF)
-            if not is_uuid(action_id):
-                raise Refusal(Reason.WRONG_WORKSPACE)
-            action = yield from review.require_of_run(viewer.run, ActionId(action_id))
-            executes = form.get("then") == "send" or (decision == "approve" and action.view.approval_executes)
-            if not permits(viewer.scope, decision, send_now=executes):
-                raise NeedsPerson
             known: tuple[tuple[str, str | None], ...] = ()
             if viewer.session is None:
                 known = yield from members.names_in(viewer.run.workspace_id)
-            decider = viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)
-            changed = yield from DECISIONS[decision](
-                SubmittedForm(
-                    viewer,
-                    decider,
-                    action,
-                    form,
-                    now_ms,
-                    self._services.keys.seals,
-                    self._base_url,
-                    prepared,
-                    self._services.limits.undo_ms,
-                )
-            )
-            return viewer, changed
+            return viewer, viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)
 
-        return await self._services.store.write(begin)
+        def look() -> Transaction[tuple[Viewer, Decider, Action]]:
+            viewer, decider = yield from identify()
+            action, _ = yield from find_action(viewer, action_id)
+            executes = form.get("then") == "send" or (decision == "approve" and action.view.approval_executes)
+            if not permits(viewer.scope, decision, send_now=executes):
+                raise NeedsPerson
+            return viewer, decider, action
+
+        viewer, decider, action = await self._services.store.read(look)
+
+        async def write(begin: Begin[Action]) -> Action:
+            def decide() -> Transaction[Action]:
+                _, present = yield from identify()
+                if shown.proof is not None and not (yield from proofs.use(shown.proof, now_ms)):
+                    raise PageRefused(USED_PROOF)
+                if present != decider:
+                    raise PageRefused(STALE_FORM)
+                return (yield from begin())
+
+            return await self._services.store.write(decide)
+
+        services = self._services.for_workspace(action.workspace_id)
+        return SubmittedForm(services, viewer, decider, action, form, self._base_url, write)
 
     async def _finish(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
         executes = form.get("then") == "send" or action.view.approval_executes
         sent = decision == "send" or (decision == "approve" and executes)
         if decision == "approve" and state_of(action) == AWAITING:
             decision = "recorded"
-        if sent or decision in ("approve", "look_now"):
-            self._services.background.wake_jobs()
         did = "send" if sent and decision != "recorded" else decision
         if decision == "again" or (decision == "edit" and form.get("then") == "approve"):
             here = f"/runs/{action.run_id}?did={decision}&action={action.action_id}&open=approve"
@@ -430,17 +380,9 @@ class ReviewPages:
 
         def look() -> Transaction[tuple[Viewer, Action, Policy]]:
             viewer = yield from admit(shown, now_ms)
-            if not is_uuid(action_id):
-                raise PageRefused(NO_SUCH_ACTION)
-            action, policy = yield from actions.find(viewer.run.workspace_id, ActionId(action_id))
-            if action.run_id != viewer.run.run_id:
-                raise PageRefused(NO_SUCH_ACTION)
-            return viewer, action, policy
+            return viewer, *(yield from find_action(viewer, action_id))
 
-        try:
-            return await self._services.store.read(look)
-        except Refusal:
-            raise PageRefused(NO_SUCH_ACTION) from None
+        return await self._services.store.read(look)
 
     async def _require_access(self, request: Request, run_id: str) -> PresentedAccess:
         """Return the credentials of a form's sender. Refuses a sender without any."""
@@ -461,6 +403,18 @@ class ReviewPages:
     async def _nonces(self) -> FormNonces:
         keys = await self._keys()
         return FormNonces(keys.forms, self._services.entropy, base_url=self._base_url)
+
+
+def find_action(viewer: Viewer, action_id: str) -> Transaction[tuple[Action, Policy]]:
+    """Return an action of the viewer's run: a link covers one run only (E71). Raises `PageRefused`."""
+    run = viewer.run
+    try:
+        action, policy = yield from actions.find(run.workspace_id, require_action_id(action_id))
+    except Refusal:
+        raise PageRefused(NO_SUCH_ACTION) from None
+    if action.run_id != run.run_id:
+        raise PageRefused(NO_SUCH_ACTION)
+    return action, policy
 
 
 def _short(action: Action) -> str:

@@ -6,13 +6,11 @@ confirm page, if the decision only lacks assurance.
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from typing import Any, Final
 
 from starlette.requests import Request
 
-from assent.engine.actions import circumstances
+from assent.engine.actions.blocked import NOT_SEEN
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
 from assent.gate.policy import Policy, suffices
@@ -23,6 +21,7 @@ from assent.gate.views import Facts
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.present.cards import goes_to, write_block
+from assent.present.refusals import SIGNED_IN_ANSWER
 from assent.serving.web.people.confirming import Confirming, Consequence
 from assent.serving.web.review import words
 from assent.serving.web.review.access import Viewer
@@ -32,6 +31,7 @@ from assent.serving.web.review.forms import OPEN, RejectedForm, sends_at_once
 from assent.serving.web.review.naming import is_function, say_effect, shorten_value
 from assent.serving.web.review.words import SEVERITIES
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem
+from assent.use_cases.decisions import read_readiness
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
@@ -50,19 +50,6 @@ class BadFields(Exception):  # noqa: N818 - a state of the form
 
 class NeedsPerson(Exception):  # noqa: N818 - what is missing
     """Only a signed-in person can do this."""
-
-
-class NotReady(Exception):  # noqa: N818 - a state of the connector
-    """It cannot be executed now; the message says why. `waits`: whether it can be approved all the
-    same."""
-
-    def __init__(self, why: str, *, waits: bool) -> None:
-        super().__init__(why)
-        self.waits = waits
-
-
-class NowBound(Exception):  # noqa: N818 - what happened
-    """The account was bound just now; the message names it."""
 
 
 _TYPED: Final[tuple[str, ...]] = (
@@ -113,27 +100,23 @@ def explain(refused: Exception, action_id: str, decision: str, form: dict[str, s
 
     if isinstance(refused, BadFields):
         return tried(400, *_CHECK_FORM, wrong=refused.wrong)
-    if isinstance(refused, NeedsPerson):
-        return tried(403, *_NEEDS_PERSON, sign_in=True)
-    if isinstance(refused, NowBound):
-        return tried(409, words.LOOK_AT_WHERE_IT_GOES, str(refused))
-    if isinstance(refused, NotReady):
-        text = words.NOTHING_WAS_DECIDED_AND_NOTHING.format(refused=refused)
-        if refused.waits:
-            text = f"{text} {words.TO_APPROVE_IT_ALL}"
-        return tried(
-            409,
-            words.IT_CANNOT_BE_SENT_NOW,
-            words.NOTHING_WAS_SENT.format(refused=refused) if decision == "send" else text,
-        )
+    if lacks_assurance(refused, decision):
+        by_policy = isinstance(refused, Refusal) and decision != "resolve"
+        return tried(409 if by_policy else 403, *_NEEDS_PERSON, sign_in=True)
     # Keep typed text, but not an approval of different content.
     reopen = decision == "edit"
     if not isinstance(refused, Refusal):
         return tried(403, *_OUT_OF_DATE, reopen=reopen)
     status, recovery = MEANINGS[refused.reason].status, refused.recovery()
     approving = decision in ("approve", "send")
-    if refused.reason is Reason.REQUIRES_APPROVAL and approving:
-        return tried(status, *_NEEDS_PERSON, sign_in=True)
+    if refused.reason is Reason.MISSING_CONNECTOR and approving:
+        if decision == "send":
+            text = words.NOTHING_WAS_SENT.format(refused=recovery.user_message)
+        else:
+            text = words.NOTHING_WAS_DECIDED_AND_NOTHING.format(refused=recovery.user_message)
+        if form.get("then") == "send":
+            text = f"{text} {words.TO_APPROVE_IT_ALL}"
+        return tried(409, words.IT_CANNOT_BE_SENT_NOW, text)
     if refused.reason is Reason.VALIDATION_ERROR and approving and recovery.recovery_tool:
         # The problem is in the action, not in the form.
         return tried(409, words.THIS_CANNOT_BE_APPROVED, recovery.user_message)
@@ -145,19 +128,27 @@ def explain(refused: Exception, action_id: str, decision: str, form: dict[str, s
         return tried(status, *_CHECK_FORM, wrong=wrong)
     if refused.reason is Reason.STALE_REVISION and isinstance(recovery.problems, list):
         return tried(status, words.SOMETHING_HAS_CHANGED_SINCE, recovery.user_message)
+    if refused.reason is Reason.STALE_REVISION and recovery.user_message.endswith(NOT_SEEN):
+        return tried(409, words.LOOK_AT_WHERE_IT_GOES, recovery.user_message)
     title, text = _TITLES.get(refused.reason, (recovery.summary_for_user, recovery.user_message))
     return tried(status, title, text, reopen=reopen)
+
+
+def lacks_assurance(refused: Exception, decision: str) -> bool:
+    """Whether a decision was refused because it needs someone who surely is a person."""
+    if not isinstance(refused, Refusal) or refused.reason is not Reason.REQUIRES_APPROVAL:
+        return isinstance(refused, NeedsPerson)
+    says_so = refused.recovery().summary_for_user == SIGNED_IN_ANSWER.summary
+    return decision in ("approve", "send") or says_so
 
 
 def find_needed(refused: Exception, decision: str, action: Action, policy: Policy) -> Assurance | None:
     """Return the assurance for lack of which a decision may have been refused; None if it was
     refused for another reason."""
-    if isinstance(refused, NeedsPerson):
-        return Assurance.PERSON
-    by_policy = isinstance(refused, Refusal) and refused.reason is Reason.REQUIRES_APPROVAL
-    if by_policy and decision in ("approve", "send"):
-        return policy.require(action).assurance
-    return None
+    if not lacks_assurance(refused, decision):
+        return None
+    by_policy = isinstance(refused, Refusal) and decision in ("approve", "send")
+    return policy.require(action).assurance if by_policy else Assurance.PERSON
 
 
 async def ask_to_confirm(
@@ -232,30 +223,12 @@ def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequen
     return Consequence(title, text, f"{verb} all {len(found)}", facts, back="/inbox")
 
 
-log = logging.getLogger("assent.web")
-
-READINESS_SECONDS: Final = 2.0
-"""After this time the page shows the readiness at preparation."""
-
-
 async def read_readiness_of_run(services: Services, found: RunReview) -> dict[str, Readiness]:
     """Whether each open or failed action is ready, by its id."""
     return {
         action.action_id: readiness
         for action in found.actions
         if state_of(action) in (*OPEN, FAILED)
+        and action.effect.connector in services.connectors
         and (readiness := await read_readiness(services, action)) is not None
     }
-
-
-async def read_readiness(services: Services, action: Action) -> Readiness | None:
-    connector = services.connectors.get(action.effect.connector)
-    if connector is None:
-        return None
-    try:
-        looked = circumstances.readiness_of(connector, action.workspace_id, action.effect)
-        return await asyncio.wait_for(looked, READINESS_SECONDS)
-    except Exception as error:
-        name = type(error).__name__
-        log.warning("connector %s does not say whether it is ready: %s", connector.id, name)
-        return None

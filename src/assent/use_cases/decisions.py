@@ -1,0 +1,274 @@
+"""Approve, reject, edit, ask for changes, withdraw: for the chat, the review page and its link, the batch and wrapped
+calls alike.
+
+`write` runs the transaction in the way of the caller: once per idempotency key, or after a check of the caller's access
+in the same transaction. What it returns is returned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
+
+from assent.engine.actions import actions, blocked, by_hand, change_requests, circumstances, decisions
+from assent.engine.actions.editing import PreparedEdit, prepare_edit
+from assent.engine.core.failpoints import failpoint
+from assent.engine.core.services import Services
+from assent.engine.people import flood
+from assent.engine.people.flood import HeldGroup
+from assent.engine.views import review
+from assent.gate.gate import Decider, SeenVersion
+from assent.gate.preflight import Readiness, is_expired
+from assent.gate.records import Action
+from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
+from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import Record
+from assent.ports import Begin, Transaction
+from assent.present.refusals import Links, no_link, refuse_missing_type, refuse_stale, refuse_unready
+
+log = logging.getLogger("assent.decisions")
+
+T = TypeVar("T")
+R = TypeVar("R")
+Write = Callable[[Begin[T]], Awaitable[R]]
+
+READINESS_SECONDS: Final = 2.0
+"""After this time a decision is made without the readiness of the connector."""
+
+
+class Decision(Record):
+    """A decision that is asked for: by whom, about which action as the caller read it, and what they saw of it. With
+    `send`, what is approved is also executed."""
+
+    decider: Decider
+    action: Action
+    seen: SeenVersion
+    send: bool = False
+
+    @property
+    def sends_at_once(self) -> bool:
+        return self.send or (self.action.view.approval_executes and self.action.schedule_ms is None)
+
+
+async def approve(
+    services: Services,
+    wish: Decision,
+    write: Write[Action, R],
+    *,
+    links: Links = no_link,
+    undo: bool = False,
+    readiness: Readiness | None = None,
+) -> R:
+    """Approve an action. `undo`: what it sends can be taken back for a while. `readiness` of its connector, if the
+    caller has just asked for it.
+
+    An account that can be named now is bound first, and what the approval relies on is observed. If either changes the
+    action, its new content waits, and this refuses with STALE_REVISION.
+    """
+    bound, now_ms = await _look_again(services, wish, readiness), services.clock.now_ms()
+    return await _write(services, bound, write, lambda: _approve(services, wish, links, now_ms, undo=undo))
+
+
+async def approve_together(
+    services: Services, asked: Sequence[Decision], write: Write[tuple[Action, ...], R], *, undo: bool = False
+) -> R:
+    """Approve several actions, of one or more workspaces: all or none."""
+    bound = None
+    for wish in asked:
+        here = services.for_workspace(wish.action.workspace_id)
+        bound = await _look_again(here, wish, None) or bound
+    now_ms = services.clock.now_ms()
+
+    def begin() -> Transaction[tuple[Action, ...]]:
+        done = []
+        for wish in asked:
+            done.append((yield from _approve(services, wish, no_link, now_ms, undo=undo)))
+        return tuple(done)
+
+    return await _write(services, bound, write, begin)
+
+
+async def _look_again(services: Services, wish: Decision, readiness: Readiness | None) -> Action | None:
+    """Check what an approval needs before its transaction. Returns the action if it was bound to an account just now:
+    that is a new revision, which the decider has not seen."""
+    action, by, via = wish.action, wish.decider.by, wish.decider.via
+    refuse_missing_type(services.effects, action)
+    if action.status not in circumstances.OPEN:
+        return None  # the transaction refuses it, or changes nothing
+    connector = services.connectors.get(action.effect.connector)
+    ready = readiness or await read_readiness(services, action)
+    if ready is not None and not ready.ready and _needs_account(services, wish):
+        bound, ready = await blocked.bind(services, action, by=by, via=via)
+        if bound is not None:
+            return bound
+        if not ready.ready and wish.sends_at_once and connector is not None:
+            raise refuse_unready(action, ready)
+    if services.effects.must_observe(action, connector) or circumstances.rereads(services, action.effect):
+        await blocked.check_before_approval(services, action, by=by, via=via)
+    return None
+
+
+def _needs_account(services: Services, wish: Decision) -> bool:
+    """Whether an approval is about where its action goes: it waits, or is sent with the approval."""
+    state = state_of(wish.action)
+    if state not in (AWAITING, APPROVED, RETRYABLE) or is_expired(wish.action, services.clock.now_ms()):
+        return False
+    return state == AWAITING or wish.sends_at_once
+
+
+async def read_readiness(services: Services, action: Action) -> Readiness | None:
+    """Return whether an action can be executed now; None if its connector does not say."""
+    try:
+        async with asyncio.timeout(READINESS_SECONDS):
+            return await circumstances.ask_readiness(services, action.workspace_id, action.effect)
+    except Exception as error:
+        name = type(error).__name__
+        log.warning("connector %s does not say whether it is ready: %s", action.effect.connector, name)
+        return None
+
+
+def _approve(
+    services: Services, wish: Decision, links: Links, now_ms: int, *, undo: bool
+) -> Transaction[Action]:
+    action = yield from decisions.approve(
+        wish.decider,
+        wish.action.action_id,
+        wish.seen,
+        links,
+        now_ms,
+        seals=services.keys.seals,
+        send_now=wish.send,
+        undo_ms=services.limits.undo_ms if undo else 0,
+    )
+    if wish.send:
+        # It may have been approved before, with a job that has given up.
+        yield from review.send_again(action, now_ms)
+    return action
+
+
+async def _write(services: Services, bound: Action | None, write: Write[T, R], begin: Begin[T]) -> R:
+    try:
+        done = await write(begin)
+    except Refusal as refusal:
+        if bound is not None and refusal.reason in (Reason.STALE_REVISION, Reason.REQUIRES_APPROVAL):
+            raise refuse_stale(bound, user_message=blocked.describe_binding(bound)) from None
+        raise
+    failpoint("approve.committed")
+    services.background.wake_jobs()
+    return done
+
+
+async def reject(
+    services: Services, wish: Decision, reason: str, write: Write[Action, R], *, links: Links = no_link
+) -> R:
+    """Reject an action for good, with a reason."""
+    now_ms = services.clock.now_ms()
+    return await write(lambda: _reject(wish, reason, links, now_ms))
+
+
+async def reject_together(
+    services: Services, asked: Sequence[Decision], reason: str, write: Write[tuple[Action, ...], R]
+) -> R:
+    """Reject several actions for the same reason: all or none."""
+    now_ms = services.clock.now_ms()
+
+    def begin() -> Transaction[tuple[Action, ...]]:
+        done = []
+        for wish in asked:
+            done.append((yield from _reject(wish, reason, no_link, now_ms)))
+        return tuple(done)
+
+    return await write(begin)
+
+
+def _reject(wish: Decision, reason: str, links: Links, now_ms: int) -> Transaction[Action]:
+    return decisions.reject(wish.decider, wish.action.action_id, reason, wish.seen, links, now_ms)
+
+
+async def reject_held(
+    services: Services, decider: Decider, group: HeldGroup, reason: str, until_ms: int
+) -> int:
+    """Reject what a flood of proposals brought until a time. Returns how many."""
+    count, now_ms = 0, services.clock.now_ms()
+    while some := await services.store.write(
+        lambda: flood.reject_some(decider, group, reason, until_ms, now_ms)
+    ):
+        count += some
+    return count
+
+
+async def withdraw(
+    services: Services, wish: Decision, reason: str, write: Write[Action, R], *, links: Links = no_link
+) -> R:
+    """Withdraw an approval of an action that is not sent yet."""
+    now_ms = services.clock.now_ms()
+
+    def begin() -> Transaction[Action]:
+        yield from require_seen(wish)
+        return (yield from decisions.withdraw(wish.decider, wish.action.action_id, reason, links, now_ms))
+
+    return await write(begin)
+
+
+def require_seen(wish: Decision) -> Transaction[None]:
+    """Lock the action. Raises STALE_REVISION if its content is not what the decider saw."""
+    action, _ = yield from actions.lock(wish.decider.workspace_id, wish.action.action_id)
+    if not wish.seen.matches(action):
+        raise refuse_stale(action)
+
+
+async def ask_for_changes(services: Services, wish: Decision, text: str, write: Write[Action, R]) -> R:
+    """Ask the agent for changes. The action stays as it is."""
+    now_ms = services.clock.now_ms()
+    return await write(
+        lambda: change_requests.ask_for_changes(
+            wish.decider, wish.action.action_id, text, wish.seen, no_link, now_ms
+        )
+    )
+
+
+async def edit(
+    services: Services,
+    wish: Decision,
+    changes: dict[str, Any] | PreparedEdit,
+    write: Write[Action, R],
+    *,
+    links: Links = no_link,
+    schedule_ms: int | None = None,
+    asked: str = "",
+    key_of: str = "",
+) -> R:
+    """Change the content of an action, its time, or both. An approval is revoked, and the new content waits.
+
+    `asked` and `key_of` are those of `engine.actions.decisions.edit`.
+    """
+    prepared: PreparedEdit | Refusal | None = None
+    if isinstance(changes, PreparedEdit):
+        prepared = changes
+    elif changes:
+        prepared = await prepare_edit(services, wish.action, changes)
+    now_ms = services.clock.now_ms()
+    return await write(
+        lambda: decisions.edit(
+            wish.decider,
+            wish.action.action_id,
+            prepared,
+            wish.seen,
+            links,
+            now_ms,
+            schedule_ms=schedule_ms,
+            asked=asked,
+            key_of=key_of,
+        )
+    )
+
+
+async def hand_over(services: Services, wish: Decision, write: Write[Action, R], *, links: Links) -> R:
+    """Turn an action into one that a person does by hand: other content, which waits."""
+    prepared = await prepare_edit(services, wish.action, by_hand.HAND_OVER, recheck=False)
+    now_ms = services.clock.now_ms()
+    return await write(
+        lambda: by_hand.hand_over(wish.decider, wish.action.action_id, prepared, links, now_ms)
+    )

@@ -1,0 +1,91 @@
+"""Execute an approved action, and say what became of it: by the server, by an agent that runs it, or by hand.
+
+`write` is that of `use_cases.decisions`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from assent.engine.actions import by_hand, reconciliation, remainder
+from assent.engine.core.services import Services
+from assent.engine.views import review
+from assent.gate.policy import suffices
+from assent.gate.records import Action, Assurance
+from assent.ports import Transaction
+from assent.present.refusals import SIGNED_IN_ANSWER, Links, needs_approval, no_link, refuse_missing_type
+from assent.use_cases.decisions import Decision, R, Write, require_seen
+
+Outcome = Literal["happened", "did_not_happen", "not_yet_known"]
+
+
+async def resolve(
+    services: Services,
+    wish: Decision,
+    outcome: Outcome,
+    evidence: str,
+    write: Write[Action, R],
+    *,
+    links: Links = no_link,
+) -> R:
+    """Record what a person found out about an unknown outcome. That it did not happen allows a second send, so only a
+    signed-in person may say that (C8)."""
+    decider, action_id = wish.decider, wish.action.action_id
+    if outcome == "did_not_happen" and not suffices(decider.assurance, Assurance.PERSON):
+        raise needs_approval(wish.action, links(wish.action), SIGNED_IN_ANSWER)
+    facts: dict[str, Any] = {
+        "by": decider.by,
+        "assurance": decider.assurance,
+        "via": decider.via,
+        "evidence": evidence,
+    }
+    now_ms = services.clock.now_ms()
+
+    def begin() -> Transaction[Action]:
+        if outcome == "not_yet_known":
+            return review.record_unknown(decider.workspace_id, action_id, facts, now_ms)
+        return reconciliation.resolve(decider.workspace_id, action_id, outcome == "happened", facts, now_ms)
+
+    return await write(begin)
+
+
+async def look_now(services: Services, wish: Decision, write: Write[Action, R]) -> R:
+    """Let the provider of an unknown outcome be asked at once."""
+    decider, now_ms = wish.decider, services.clock.now_ms()
+    facts = {"by": decider.by, "via": decider.via}
+    done = await write(
+        lambda: reconciliation.ask_again(decider.workspace_id, wish.action.action_id, facts, now_ms)
+    )
+    services.background.wake_jobs()
+    return done
+
+
+async def record_by_hand(
+    services: Services,
+    wish: Decision,
+    url: str | None,
+    write: Write[Action, R],
+    *,
+    links: Links = no_link,
+    blocked: bool = False,
+) -> R:
+    """Record that a person did an approved action by hand, and where it is. `blocked`: its connector cannot do it."""
+    refuse_missing_type(services.effects, wish.action)
+    now_ms = services.clock.now_ms()
+    decider, action_id, seals = wish.decider, wish.action.action_id, services.keys.seals
+
+    def begin() -> Transaction[Action]:
+        yield from require_seen(wish)
+        return (
+            yield from by_hand.record_publish(
+                decider, action_id, url, links, now_ms, seals=seals, blocked=blocked
+            )
+        )
+
+    return await write(begin)
+
+
+async def try_again(services: Services, wish: Decision, write: Write[Action, R]) -> R:
+    """Stage the effect of a failed action again. The new action waits for its own approval."""
+    now_ms = services.clock.now_ms()
+    return await write(lambda: remainder.stage_again(wish.decider, wish.action.action_id, now_ms))
