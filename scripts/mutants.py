@@ -62,6 +62,7 @@ PACKAGES = {
             "assent/gate/rules/matching.py",
             "assent/gate/seals.py",
             "assent/gate/transitions.py",
+            "assent/engine/actions/hooks.py",
             "assent/engine/core/idempotency.py",
         ),
         ("tests/unit", "--ignore=tests/unit/gate/content", "--ignore=tests/unit/gate/measurement"),

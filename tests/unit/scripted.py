@@ -9,7 +9,7 @@ import msgspec
 
 from assent.gate.policy import Policy
 from assent.gate.records import Action
-from assent.ports import Bound, Transaction
+from assent.ports import Bound, Guarded, Rows, Transaction
 
 T = TypeVar("T")
 
@@ -39,15 +39,28 @@ class Script:
 
     def run(self, transaction: Transaction[T]) -> T:
         """Run a transaction to its end."""
-        rows: Sequence[ScriptedRow] | None = None
+        rows: Rows | None = None
         try:
             while True:
                 bound = next(transaction) if rows is None else transaction.send(rows)
-                self.statements.append(bound)
-                rows = self._rows[bound.statement.name]
+                rows = self._guard(bound) if isinstance(bound, Guarded) else self._answer(bound)
         except StopIteration as end:
             result: T = end.value
             return result
+
+    def _answer(self, bound: Bound) -> Rows:
+        self.statements.append(bound)
+        return self._rows[bound.statement.name]
+
+    def _guard(self, part: Guarded) -> Rows:
+        """Run a part whose fault is handed back as a row, and take back what it wrote."""
+        before = len(self.statements)
+        try:
+            self.run(part.begin())
+        except Exception as fault:
+            del self.statements[before:]
+            return [ScriptedRow(fault=fault)]
+        return []
 
     def find(self, name: str) -> dict[str, Any]:
         """The values of the only statement with this name."""
