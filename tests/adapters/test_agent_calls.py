@@ -281,9 +281,10 @@ def test_a_rule_for_the_label_of_a_key_holds_for_that_key_alone() -> None:
 
 
 async def test_argument_names_that_may_look_like_others_are_marked(surface: Gate) -> None:
-    stored = await surface.stored(await propose(surface, arguments={"amount": 1, "\u0430mount": 9_000}))
-    (plain, _), (marked, _) = list_arguments(stored)
-    assert plain == "amount" and "U+0430" in marked
+    twins = {"amount": 1, "\u0430mount": 9_000}
+    stored = await surface.stored(await propose(surface, arguments={**twins, "orders": [{"first": twins}]}))
+    (plain, _), (marked, _), (holder, _) = list_arguments(stored)
+    assert plain == "amount" and "U+0430" in marked and "orders" in holder and "U+0430" in holder
 
 
 async def test_an_agent_waits_for_the_decision_and_is_told_what_follows(surface: Gate) -> None:

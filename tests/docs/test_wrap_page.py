@@ -54,6 +54,12 @@ def test_the_first_command_wraps_a_trusted_server(tmp_path: Path) -> None:
     assert profile.rules_for("filesystem").trusted
 
 
+@pytest.mark.parametrize("page", [DOCS.parent / "README.md", DOCS / PAGE], ids=lambda page: page.name)
+def test_what_a_command_loads_from_a_registry_has_a_version(page: Path) -> None:
+    loaded = re.findall(r'(?:npx -y|"-y",|uvx) "?([^\s"]+)', page.read_text())
+    assert loaded and all(re.search(r"[^@]@\d+\.\d", each) for each in loaded)
+
+
 def test_the_second_command_exists(capsys: pytest.CaptureFixture[str]) -> None:
     _, name = block_of(PAGE, "sh", 1).split()
     assert run([name, "--help"]) == 0

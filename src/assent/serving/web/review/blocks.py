@@ -58,12 +58,22 @@ def list_arguments(action: Action) -> tuple[tuple[str, Any], ...]:
 
     def label(name: str) -> str:
         found = labels.get(name) or _label(name)
-        if not name.isascii():
-            letters = " ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(name) if not char.isascii())
+        written = "".join((name, *_list_names(given.get(name))))
+        if not written.isascii():
+            letters = " ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(written) if not char.isascii())
             found = words.MAY_LOOK_LIKE.format(label=found, letters=letters)
         return words.AN_ARGUMENT.format(label=found) if fold_name(found) in own else found
 
     return tuple((label(name), given.get(name)) for name in names)
+
+
+def _list_names(value: Any) -> Iterator[str]:
+    """Yield the names inside a value, at any depth."""
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    for each in value if isinstance(value, list) else ():
+        yield from _list_names(each)
 
 
 def label_arguments(action: Action) -> dict[str, str]:

@@ -125,7 +125,7 @@ LOOK_HERE: Final = "Look here: {where}"
 
 # problems.py
 AN_ARGUMENT: Final = "“{label}” (an argument of the agent)"
-MAY_LOOK_LIKE: Final = "“{label}” (its name may look like another: {letters})"
+MAY_LOOK_LIKE: Final = "“{label}” (a name here may look like another: {letters})"
 THERE_IS_NOTHING_TO_DECIDE: Final = "There is nothing to decide here"
 THIS_RUN_HAS_NO_SUCH: Final = "This run has no such action."
 GO_BACK_RELOAD_THE_PAGE: Final = "Go back, reload the page and decide there."
