@@ -59,9 +59,9 @@ async def test_each_kind_of_mistake_says_what_was_expected_and_what_came(surface
     table: tuple[tuple[str, dict[str, Any], dict[str, str]], ...] = (
         (SIGNUP, {}, {"email": "required"}),
         (SIGNUP, {"email": None}, {"email": "required"}),
-        (SIGNUP, {"email": 5}, {"email": "string"}),
-        (SIGNUP, {"email": True}, {"email": "string"}),
-        (SIGNUP, {"email": {"a": 1}}, {"email": "string"}),
+        (SIGNUP, {"email": 5}, {"email": "a text"}),
+        (SIGNUP, {"email": True}, {"email": "a text"}),
+        (SIGNUP, {"email": {"a": 1}}, {"email": "a text"}),
         (SIGNUP, {"email": ""}, {"email": "at least 3"}),
         (SIGNUP, {"email": "x" * 255}, {"email": "at most 254"}),
         (SIGNUP, {"email": "a@b.c", "name": "x" * 201}, {"name": "at most 200"}),

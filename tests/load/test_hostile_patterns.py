@@ -32,7 +32,7 @@ from assent.kernel.patterns import BadPattern, compile_pattern
 from assent.serving.arguments import problems_with
 from assent.workflow.contracts.checks import sample
 from assent.workflow.contracts.criteria import check_criteria, failures
-from assent.workflow.contracts.shapes import check_shape, mismatches
+from assent.workflow.issues import check_shape, mismatches
 from assent.workflow.machine import conditions
 from assent.workflow.machine.values import Scope
 from assent.wrap.agent_calls import AgentConnector

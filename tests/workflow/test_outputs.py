@@ -9,7 +9,7 @@ from tests.workflow.library import program_of, step
 
 from assent.workflow import Advanced, Blocked, Complete, Content, Program, Snapshot, advance, start
 from assent.workflow.contracts.registry import REGISTRY
-from assent.workflow.contracts.shapes import check_shape, mismatches
+from assent.workflow.issues import check_shape, mismatches
 
 
 def begin(*steps: dict[str, Any], **more: Any) -> tuple[Program, Snapshot]:

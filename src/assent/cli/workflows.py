@@ -32,9 +32,9 @@ from assent.workflow import (
     pending,
     start,
 )
-from assent.workflow.contracts.shapes import mismatches
 from assent.workflow.definition.format import ID_HINT, WORKFLOW
 from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
+from assent.workflow.issues import mismatches
 
 # Walks a workflow with given answers. Nothing is stored; the interpreter is the server's.
 

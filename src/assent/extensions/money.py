@@ -10,14 +10,11 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
-MAX_DIGITS: Final = 18
-"""Digits before the point: enough for every sum of money in every currency."""
-MAX_PLACES: Final = 9
+from assent.kernel.shapes import DECIMAL, MAX_DIGITS, MAX_PLACES
 
-_NUMBER: Final = rf"-?(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})(?:\.[0-9]{{1,{MAX_PLACES}}})?"
-DECIMAL_PATTERN: Final = f"^{_NUMBER}$"
-MONEY_PATTERN: Final = f"^{_NUMBER} [A-Z]{{3}}$"
-_MONEY: Final = re.compile(f"({_NUMBER}) ([A-Z]{{3}})", re.ASCII)
+DECIMAL_PATTERN: Final = f"^{DECIMAL}$"
+MONEY_PATTERN: Final = f"^{DECIMAL} [A-Z]{{3}}$"
+_MONEY: Final = re.compile(f"({DECIMAL}) ([A-Z]{{3}})", re.ASCII)
 
 
 class Money:

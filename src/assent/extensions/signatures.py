@@ -32,8 +32,8 @@ from assent.extensions.problems import ArgumentProblem, BadExtension, name_place
 from assent.kernel import canonical
 from assent.kernel.canonical import MAX_SAFE_INTEGER
 from assent.kernel.limits import MAX_CONTENT_CHARS
-from assent.kernel.patterns import BadPattern
-from assent.kernel.schemas import convert, explain_mismatch, publish_pattern
+from assent.kernel.schemas import convert, explain_mismatch, find_published, publish
+from assent.kernel.shapes import check_shape
 from assent.kernel.structs import Record
 from assent.ports import Context
 
@@ -286,17 +286,15 @@ def _read_parameter(found: inspect.Parameter, hints: Mapping[str, Any], place: s
         )
     if name in RESERVED or name.startswith("_"):
         raise BadExtension(f"the parameter name {name} is reserved.", place=place, fix="Choose another name.")
-    try:
-        wire = _find_wire(hints[name], name, place)
-    except BadPattern as error:
-        raise BadExtension(
-            f"the pattern of the parameter {name} cannot be used.", place=place, fix=str(error)
-        ) from None
+    wire = _find_wire(hints[name], name, place)
     try:
         schema = msgspec.json.schema(wire)
         msgspec.json.Decoder(wire)
     except (TypeError, ValueError) as error:
         raise _refuse_type(name, hints[name], place, str(error)) from None
+    for bad in check_shape(find_published(wire) or {}, name):
+        if bad.code != "unknown_keyword":  # a note of the author
+            raise BadExtension(f"the schema at {bad.path} cannot be used.", place=place, fix=bad.message)
     optional = found.default is not found.empty
     default = None
     if optional:
@@ -378,7 +376,7 @@ def _annotate(wire: Any, notes: tuple[Any, ...]) -> Any:
         elif isinstance(note, msgspec.Meta):
             wire = Annotated[wire, _strip_pattern(note)]
             if (pattern := note.pattern or (note.extra_json_schema or {}).get("pattern")) is not None:
-                wire = Annotated[wire, publish_pattern(pattern)]
+                wire = Annotated[wire, publish({"pattern": pattern})]
     return wire
 
 

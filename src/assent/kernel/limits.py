@@ -240,6 +240,15 @@ MAX_REGEX_CHARS: Final = 512
 MAX_REGEX_STATES: Final = 512
 """The program of a pattern: it bounds the time of a search, at worst 3 µs for each character of the text."""
 
+MAX_SHAPE_PARTS: Final = 5_000
+"""Parts of one schema of an author: a large one has a tenth of it."""
+
+MAX_SHAPE_PATTERNS: Final = 100
+"""Patterns of one schema: fewer than stay compiled, so that no value has one compiled again and again."""
+
+MAX_SHAPE_WORK: Final = 24_000
+"""Keywords tried on parts of a value in one check, about 10 µs each: no schema and no value take longer."""
+
 MAX_PROMPT_VALUE_CHARS: Final = 4_096
 """One context value inside a prompt; longer ones are cut with a marker."""
 

@@ -77,7 +77,7 @@ class Pattern:
                 pass  # refused as a whole
             else:
                 self.is_negated, source = True, f"{lone[1]}(?:{lone[2]})"
-        self._compiled = _compile(source, on)
+        self._compiled, self.states = _compile(source, on)
 
     def search(self, text: str) -> bool:
         """Whether the pattern occurs in the text; for a lone negative look-ahead, whether it does not."""
@@ -113,7 +113,7 @@ def list_patterns(schema: Any) -> Iterator[str]:
         yield from list_patterns(part)
 
 
-def _compile(source: str, flags: str) -> Any:
+def _compile(source: str, flags: str) -> tuple[Any, int]:
     import re2  # imported only if there is a pattern
 
     options = re2.Options()
@@ -130,7 +130,7 @@ def _compile(source: str, flags: str) -> Any:
             f"The pattern is too large: it needs {size} states, and at most {MAX_REGEX_STATES} are taken. "
             "Use smaller repetitions, or state the length apart (minLength, maxLength)."
         )
-    return found
+    return found, size
 
 
 def _make_sets_small(source: str) -> str:

@@ -1,18 +1,17 @@
 """JSON Schemas of structs as clients read them: one object, without `$ref` and null branches; values
-of authors' types with their patterns; and the codec's messages about values that do not fit, in words
+of authors' types; and the codec's messages about values that do not fit, in words
 that a caller can follow."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
 from msgspec import inspect
 
-from assent.kernel.patterns import compile_pattern
+from assent.kernel.shapes import Shape, find_mismatches
 
 _FLATTENED: Final[dict[tuple[type[Any], bool], dict[str, Any]]] = {}
 
@@ -28,6 +27,8 @@ _TYPES: Final = {
     "datetime": "a date and time such as 2027-01-31T09:00:00+01:00",
 }
 """The codec's types in words."""
+_VALUES: Final = ("const", "enum", "default", "examples")
+"""Keywords with values, in which no name is a keyword."""
 _MISMATCHES: Final = (
     (re.compile(r"Invalid RFC3339 encoded (date|datetime)"), lambda found: _TYPES[found[1]]),
     (
@@ -42,64 +43,46 @@ _MISMATCHES: Final = (
 )
 
 
-_Steps = tuple[str | None, ...]
-"""The way to a value: names of fields; None for every element of a list or an object."""
+def publish(shape: Shape) -> msgspec.Meta:
+    """Return the note of an author's schema, which the codec leaves to `convert`: it would search a
+    pattern by `re`, which backtracks."""
+    return msgspec.Meta(extra_json_schema=shape)
 
 
-def publish_pattern(pattern: str) -> msgspec.Meta:
-    """Return the note of a pattern that is in the schema only, where `convert` finds it: the codec would
-    search it by `re`, which backtracks. Raises `BadPattern`."""
-    compile_pattern(pattern)
-    return msgspec.Meta(extra_json_schema={"pattern": pattern})
-
-
-def convert(value: Any, of: Any, dec_hook: Callable[[type, Any], Any] | None = None) -> Any:
-    """Convert a JSON value to an author's type as the codec does, and search its published patterns.
+def convert(value: Any, of: Any) -> Any:
+    """Convert a JSON value to a type as the codec does, and check what its authors published of it.
     Raises `msgspec.ValidationError`."""
-    made = msgspec.convert(value, of, dec_hook=dec_hook)
-    for steps, pattern in _list_patterns(of):
-        for place, text in _follow(value, steps, ""):
-            if not compile_pattern(pattern).search(text):
-                at = f" - at `${place}`" if place else ""
-                raise msgspec.ValidationError(f"Expected `str` matching regex {pattern!r}{at}")
+    made = msgspec.convert(value, of)
+    if (shape := find_published(of)) is not None:
+        for found in find_mismatches(value, shape):
+            place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.steps)
+            raise msgspec.ValidationError(f"{found.expected} - at `${place}`" if place else found.expected)
     return made
 
 
 @functools.cache
-def _list_patterns(of: Any) -> tuple[tuple[_Steps, str], ...]:
-    return tuple(_find_patterns(inspect.type_info(of), ()))
+def find_published(of: Any) -> Shape | None:
+    """Return the schema of a type that has an author's in it; None if the codec checks all of it."""
+    if not _is_published(inspect.type_info(of)):
+        return None
+    schema = msgspec.json.schema(of)
+    found: Shape = _inline(schema, schema.pop("$defs", {}), None)
+    return found
 
 
-def _find_patterns(kind: inspect.Type, steps: _Steps) -> Iterator[tuple[_Steps, str]]:
+def _is_published(kind: inspect.Type) -> bool:
     match kind:
         case inspect.Metadata():
-            published = kind.extra_json_schema or {}
-            if "pattern" in published:
-                yield steps, published["pattern"]
-            yield from _find_patterns(kind.type, steps)
+            return bool(kind.extra_json_schema) or _is_published(kind.type)
         case inspect.UnionType():
-            for each in kind.types:
-                yield from _find_patterns(each, steps)
+            return any(map(_is_published, kind.types))
         case inspect.ListType():
-            yield from _find_patterns(kind.item_type, (*steps, None))
+            return _is_published(kind.item_type)
         case inspect.DictType():
-            yield from _find_patterns(kind.value_type, (*steps, None))
+            return _is_published(kind.value_type)
         case inspect.StructType():
-            for field in kind.fields:
-                yield from _find_patterns(field.type, (*steps, field.encode_name))
-
-
-def _follow(value: Any, steps: _Steps, place: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts at the end of the way, each with its place."""
-    if not steps:
-        if isinstance(value, str):
-            yield place, value
-    elif isinstance(value, dict):
-        for name in value if steps[0] is None else {steps[0]} & value.keys():
-            yield from _follow(value[name], steps[1:], f"{place}.{name}")
-    elif isinstance(value, list):
-        for n, each in enumerate(value):
-            yield from _follow(each, steps[1:], f"{place}[{n}]")
+            return any(_is_published(field.type) for field in kind.fields)
+    return False
 
 
 def explain_mismatch(message: str) -> tuple[str, str]:
@@ -126,7 +109,8 @@ def flatten(of: type[Any], *, keep_null: bool) -> dict[str, Any]:
     return inlined
 
 
-def _inline(node: Any, definitions: dict[str, Any], keep_null: bool) -> Any:
+def _inline(node: Any, definitions: dict[str, Any], keep_null: bool | None) -> Any:
+    """Return a schema without `$ref`. Null branches go unless `keep_null` is None."""
     if isinstance(node, list):
         return [_inline(item, definitions, keep_null) for item in node]
     if not isinstance(node, dict):
@@ -135,7 +119,7 @@ def _inline(node: Any, definitions: dict[str, Any], keep_null: bool) -> Any:
         # A struct's docstring is for readers of the source, not for callers.
         target = {k: v for k, v in definitions[node["$ref"].rpartition("/")[2]].items() if k != "description"}
         return _inline({**target, **{k: v for k, v in node.items() if k != "$ref"}}, definitions, keep_null)
-    if "anyOf" in node and {"type": "null"} in node["anyOf"]:
+    if keep_null is not None and "anyOf" in node and {"type": "null"} in node["anyOf"]:
         branches = [branch for branch in node["anyOf"] if branch != {"type": "null"}]
         rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
         if keep_null:
@@ -149,6 +133,8 @@ def _inline(node: Any, definitions: dict[str, Any], keep_null: bool) -> Any:
     return {
         key: {name: _inline(part, definitions, keep_null) for name, part in value.items()}
         if key == "properties"
+        else value
+        if key in _VALUES
         else _inline(value, definitions, keep_null)
         for key, value in node.items()
         if key != "title" and not (key == "default" and value is None)

@@ -32,6 +32,22 @@ def indent_json(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
+def quote(value: object, limit: int = 60) -> str:
+    """Quote a value for a message: short, on one line, without control characters."""
+    text = value if isinstance(value, str) else _as_json(value)
+    text = "".join(char if char.isprintable() else " " for char in text[: limit + 1])
+    quoted = f'"{text[:limit]}{"…" if len(text) > limit else ""}"'
+    return quoted if isinstance(value, str) else quoted[1:-1]
+
+
+def _as_json(value: object) -> str:
+    """Write a value as JSON: null and true, not None and True."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+
+
 def name_unseen(text: str) -> str:
     """Return a text with `⟨U+202E⟩` instead of characters that are invisible or change the direction."""
     return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)

@@ -6,10 +6,8 @@ agent can correct its call in one attempt.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import Any, Final
 
@@ -17,9 +15,9 @@ import msgspec
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
-from assent.kernel.patterns import compile_pattern
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.schemas import convert, explain_mismatch, flatten
+from assent.kernel.shapes import Mismatch, find_mismatches
 from assent.tools.definition import Tool
 
 
@@ -127,30 +125,23 @@ def _nul_paths(value: Any, path: str) -> Iterator[str]:
 def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Problem]:
     """Return the problems that the schema finds; if it finds none, the message of the decoder."""
     # Not the published one, which leaves open objects to the codec.
-    validator = _make_validator_class()(flatten(tool.request, keep_null=False))
+    shape = flatten(tool.request, keep_null=False)
     # A hostile megabyte has a hundred thousand mistakes: only as many are read as are reported.
-    errors = islice(validator.iter_errors(_without_nulls(arguments)), MAX_PROBLEMS)
-    found = [
-        problem
-        for error in sorted(errors, key=lambda e: list(map(str, e.path)))
-        for problem in _explain(error)
-    ]
-    if not found:
-        place, expected = explain_mismatch(first_message)
-        found = [Problem(place or "arguments", expected, _find(arguments, place))]
-    return found[:MAX_PROBLEMS]
+    found = list(islice(find_mismatches(_without_nulls(arguments), shape), MAX_PROBLEMS))
+    known = [each for each in found if each.code != "too_large"]  # then the codec knows more
+    if known:
+        return [_explain(each) for each in sorted(known, key=lambda each: list(map(str, each.steps)))]
+    place, expected = explain_mismatch(first_message)
+    return [Problem(place or "arguments", expected, _find(arguments, place))]
 
 
-@cache
-def _make_validator_class() -> Any:
-    import jsonschema  # only on this path: it costs more to import than all the rest of a call
+_GOT: Final = {"required": "nothing", "unknown_field": "an unknown argument"}
+"""What was found there, where it is no value."""
 
-    def check_pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Any]:
-        if isinstance(value, str) and not compile_pattern(pattern).search(value):
-            yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
 
-    extend: Any = jsonschema.validators.extend
-    return extend(jsonschema.Draft202012Validator, {"pattern": check_pattern})
+def _explain(found: Mismatch) -> Problem:
+    path = ".".join(map(str, found.steps)) or "arguments"
+    return Problem(path, found.expected or "no arguments", _GOT.get(found.code) or _excerpt(found.value))
 
 
 def _find(arguments: Any, place: str) -> str:
@@ -164,48 +155,6 @@ def _find(arguments: Any, place: str) -> str:
         else:
             return "this value"
     return _excerpt(value)
-
-
-def _explain(error: Any) -> list[Problem]:
-    path = ".".join(str(part) for part in error.absolute_path)
-    got = _excerpt(error.instance)
-    if error.validator == "required":
-        missing = error.message.split("'")[1]
-        return [Problem(_join(path, missing), "a value: this argument is required", "nothing")]
-    if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        expected = "one of " + ", ".join(known) if known else "no arguments"
-        return [
-            Problem(_join(path, extra), expected + _suggest(extra, known), "an unknown argument")
-            for extra in sorted(error.instance.keys() - known.keys())[:MAX_PROBLEMS]
-        ]
-    return [Problem(path or "arguments", _expectation(error), got)]
-
-
-_EXPECTED: Final = {
-    "type": "{}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minimum": "at least {}",
-    "maximum": "at most {}",
-    "maxItems": "at most {} entries",
-    "minItems": "at least {} entries",
-    "pattern": "text that matches {}",
-}
-
-
-def _expectation(error: Any) -> str:
-    rule, value = error.validator, error.validator_value
-    if rule == "enum":
-        return "one of " + ", ".join(map(str, value))
-    if rule == "pattern" and (described := error.schema.get("description")):
-        return f"text that matches {value} ({described})"
-    return _EXPECTED[rule].format(value) if rule in _EXPECTED else f"{rule} {value}"[:200]
-
-
-def _suggest(extra: str, known: dict[str, Any]) -> str:
-    close = difflib.get_close_matches(extra, known, n=1, cutoff=0.6)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _join(path: str, name: str) -> str:

@@ -14,7 +14,7 @@ import msgspec
 
 from assent.kernel.canonical import digest
 from assent.kernel.structs import Arguments
-from assent.workflow.issues import quote
+from assent.kernel.texts import quote
 
 FORMAT: Final = "assent.session"
 VERSION: Final = 1

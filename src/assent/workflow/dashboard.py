@@ -14,7 +14,7 @@ import msgspec
 
 from assent.kernel.structs import Record, WireRecord
 from assent.workflow.contracts.registry import REGISTRY
-from assent.workflow.contracts.shapes import mismatches
+from assent.workflow.issues import mismatches
 
 
 class DashboardTable(Record):

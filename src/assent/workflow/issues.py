@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
 
+from assent.kernel import shapes
+from assent.kernel.patterns import BadPattern
+from assent.kernel.shapes import Mismatch, Shape
 from assent.kernel.structs import Record
+from assent.kernel.texts import quote
 
 MAX_PATH_CHARS: Final = 200
+_MAX_LISTED: Final = 200
 START_AGAIN: Final = (
     "This run is pinned to an older form of its file: correct the file and start the workflow again."
 )
@@ -37,20 +43,37 @@ def shorten(issue: Issue) -> Issue:
     return msgspec.structs.replace(issue, path=issue.path[:MAX_PATH_CHARS])
 
 
-def quote(value: object, limit: int = 60) -> str:
-    """Quote a value for a message: short, on one line, without control characters."""
-    text = value if isinstance(value, str) else _as_json(value)
-    text = "".join(char if char.isprintable() else " " for char in text[: limit + 1])
-    quoted = f'"{text[:limit]}{"…" if len(text) > limit else ""}"'
-    return quoted if isinstance(value, str) else quoted[1:-1]
-
-
-def _as_json(value: object) -> str:
-    """Write a value as JSON: null and true, not None and True."""
+def mismatches(value: Any, shape: Shape, path: str) -> list[Issue]:
+    """Return the issues of a value that does not match a schema; empty if it does."""
     try:
-        return msgspec.json.encode(value).decode()
-    except (TypeError, ValueError, RecursionError):
-        return repr(value)
+        found = list(islice(shapes.find_mismatches(value, shape), _MAX_LISTED))
+    except BadPattern as error:
+        return [Issue(path, "pattern", f"{error} {START_AGAIN}")]
+    return [Issue(path + _write_steps(each), each.code, _advise(each)) for each in found]
+
+
+def _write_steps(found: Mismatch) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.steps)
+
+
+def _advise(found: Mismatch) -> str:
+    """Say what to write instead."""
+    match found.code:
+        case "required":
+            said = f'Add "{found.steps[-1]}".'
+        case "unknown_field":
+            instead = f"Write {found.expected}, or remove it." if found.expected else "Remove it."
+            said = f"There is no field {quote(found.steps[-1])} here. {instead}"
+        case "too_short" | "too_long" | "too_few" | "too_many":
+            said = f"Write {found.expected}; this has {len(found.value)}."
+        case _:
+            said = f"Write {found.expected}; this is {quote(found.value)}."
+    return f"{said} {found.hint}" if found.hint else said
+
+
+def check_shape(shape: Any, path: str) -> list[Issue]:
+    """Return all issues of a schema as an author wrote it."""
+    return [Issue(each.path, each.code, each.message) for each in shapes.check_shape(shape, path)]
 
 
 def walk_values(document: Any) -> Iterator[tuple[str, Any]]:

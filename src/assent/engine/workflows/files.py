@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
-from assent.workflow.issues import Issue, quote, shorten, walk_values
+from assent.kernel.texts import quote
+from assent.workflow.issues import Issue, shorten, walk_values
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 ANSWERS: Final = ".answers"

@@ -16,13 +16,13 @@ import msgspec
 
 from assent.kernel.limits import MAX_BLOCKERS, MAX_NOTES_BYTES
 from assent.kernel.patterns import SET, BadPattern, compile_pattern
+from assent.kernel.shapes import Shape
 from assent.kernel.structs import Record
-from assent.kernel.texts import to_text
+from assent.kernel.texts import quote, to_text
 from assent.workflow.contracts import criteria
 from assent.workflow.contracts.criteria import Criteria, failures, requirements
 from assent.workflow.contracts.registry import REGISTRY, name_kind
-from assent.workflow.contracts.shapes import Shape, mismatches
-from assent.workflow.issues import MAX_PATH_CHARS, Issue, quote
+from assent.workflow.issues import MAX_PATH_CHARS, Issue, mismatches
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import Output, parse_output
 from assent.workflow.machine.values import Scope

@@ -12,10 +12,10 @@ import msgspec
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH, MAX_STEP_PATTERNS
 from assent.kernel.patterns import BadPattern, compile_pattern
+from assent.kernel.shapes import Shape
 from assent.kernel.structs import Record
-from assent.workflow.contracts.shapes import Shape, check_shape, mismatches
 from assent.workflow.definition.format import OBJECT, record, text
-from assent.workflow.issues import START_AGAIN, Issue
+from assent.workflow.issues import START_AGAIN, Issue, check_shape, mismatches
 from assent.workflow.machine import conditions
 from assent.workflow.machine.values import Scope
 

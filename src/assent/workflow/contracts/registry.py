@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.workflow.contracts.shapes import Shape
+from assent.kernel.shapes import Shape
 from assent.workflow.definition.format import listing, record, text
 from assent.workflow.program import Contract
 

@@ -13,12 +13,13 @@ import msgspec
 
 from assent.kernel.patterns import ASCII_ONLY, is_ascii_only
 from assent.kernel.structs import Record
+from assent.kernel.texts import quote
 from assent.workflow.definition import constructs
 from assent.workflow.definition.constructs.prompts import EXECUTOR, EXECUTOR_MEANS, METRICS, write_list
 from assent.workflow.definition.constructs.routines import find_bodies
 from assent.workflow.definition.lowering import Lowering, Within
 from assent.workflow.definition.source import Definition, collect_functions
-from assent.workflow.issues import Warning, quote, walk_values
+from assent.workflow.issues import Warning, walk_values
 from assent.workflow.program import (
     LOOP_CONTROL,
     PROGRAM_FORMAT,

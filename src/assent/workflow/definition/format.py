@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assent.kernel.limits import MAX_LOOP_ITERATIONS
-from assent.workflow.contracts.shapes import Shape
+from assent.kernel.shapes import Shape
 
 ID_HINT: Final = (
     "Use lower-case letters, digits, - and _, with at most one dot: my-workflow or team.my-workflow."

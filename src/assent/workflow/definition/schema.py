@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.workflow.contracts import criteria, shapes
-from assent.workflow.contracts.shapes import Shape
+from assent.kernel import shapes
+from assent.kernel.shapes import Shape
+from assent.workflow.contracts import criteria
 from assent.workflow.definition import format
 from assent.workflow.definition.source_steps import SERVER_NAMES
 from assent.workflow.machine import conditions
@@ -139,10 +140,10 @@ def _subschema() -> Shape:
     """Return the schema of the schemas that authors write for an output."""
     inner, named = _ref("schema"), {"enum": list(shapes.TYPES)}
     properties: dict[str, Shape] = {
-        **{name: {} for name in sorted(shapes.KEYWORDS)},
-        **shapes.KEYWORD_SHAPES,
+        **dict(sorted(shapes.KEYWORDS.items())),
         "type": {"anyOf": [named, {"type": "array", "items": named}]},
         "properties": {"type": "object", "additionalProperties": inner},
+        "patternProperties": {"type": "object", "additionalProperties": inner},
         "items": inner,
         "not": inner,
         "additionalProperties": {"anyOf": [{"type": "boolean"}, inner]},

@@ -16,10 +16,10 @@ import msgspec
 from assent.kernel.canonical import NotCanonical, canonical
 from assent.kernel.limits import MAX_PROBLEMS, MAX_WORKFLOW_BYTES
 from assent.kernel.structs import WireRecord
-from assent.workflow.contracts.shapes import mismatches
+from assent.kernel.texts import quote
 from assent.workflow.definition.format import WORKFLOW
 from assent.workflow.definition.source_steps import check_steps
-from assent.workflow.issues import Issue, find_duplicates, list_entries, quote, shorten, walk_values
+from assent.workflow.issues import Issue, find_duplicates, list_entries, mismatches, shorten, walk_values
 
 _FUNCTION: Final = re.compile(
     r"(?:\*\*[^*]+\*\*\s*)?(?:fun\s+(?P<fun>[A-Za-z_]\w*)\((?P<arguments>[^()]*)\)\s*=\s*"

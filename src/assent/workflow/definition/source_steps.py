@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assent.kernel.limits import MAX_LOOP_DEPTH, MAX_WORKFLOW_STEPS
+from assent.kernel.texts import quote
 from assent.workflow.contracts.criteria import check_criteria
-from assent.workflow.contracts.shapes import check_shape, mismatches
 from assent.workflow.definition.format import CONDITION_SOURCES, CONFIRMATION_KINDS, LOOP_NEEDS, STEP_SHAPES
-from assent.workflow.issues import Issue, list_entries, quote
+from assent.workflow.issues import Issue, check_shape, list_entries, mismatches
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import RESERVED
 

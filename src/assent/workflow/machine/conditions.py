@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from assent.kernel.limits import MAX_CONDITION_DEPTH
 from assent.kernel.patterns import BadPattern, compile_pattern
-from assent.workflow.issues import START_AGAIN, Issue, quote
+from assent.kernel.texts import quote
+from assent.workflow.issues import START_AGAIN, Issue
 from assent.workflow.machine.content import ContentRefused
 from assent.workflow.machine.values import UNSET, Scope
 

@@ -17,7 +17,8 @@ from assent.kernel.limits import (
     MAX_PROBLEMS,
 )
 from assent.kernel.structs import Record
-from assent.workflow.issues import Issue, quote
+from assent.kernel.texts import quote
+from assent.workflow.issues import Issue
 
 RESERVED: Final = frozenset({"__proto__", "constructor", "prototype"})
 NOTES_KEY: Final = "notesMarkdown"

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.shapes import Shape
 from assent.workflow.contracts.checks import join_artifacts, make_assessment
 from assent.workflow.contracts.registry import name_kind
-from assent.workflow.contracts.shapes import Shape, mismatches
+from assent.workflow.issues import mismatches
 from assent.workflow.machine.content import parse_output
 from assent.workflow.program import Assessment, Consequence, Contract, Text
 
