@@ -12,8 +12,8 @@ from tests.surfaces import Surface
 
 from assent.ports import Statement
 from assent.serving.edge import Credentials
+from assent.serving.jsonrpc_errors import Unreadable
 from assent.serving.stdio import StdioSession
-from assent.serving.unreadable import Unreadable
 
 LEGACY: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN: Final = "2026-07-28"

@@ -15,8 +15,8 @@ from tests.surfaces import Surface
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
 from assent.serving.arguments import TooDeep
 from assent.serving.edge import Credentials, RequestContext
+from assent.serving.jsonrpc_errors import TOO_LONG, Unreadable
 from assent.serving.mcp import parse
-from assent.serving.unreadable import TOO_LONG, Unreadable
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
 

@@ -24,10 +24,10 @@ from assent.kernel.limits import MAX_BODY_BYTES
 from assent.ports import StoreUnavailable
 from assent.processes.front_socket import HELLO_BYTES, find_socket
 from assent.serving.edge import Answer, Credentials, Edge
-from assent.serving.foreign import ForeignServer
+from assent.serving.jsonrpc_errors import TOO_LONG, Unreadable, find_request_id
 from assent.serving.mcp import McpServer
 from assent.serving.stdio import StdioSession
-from assent.serving.unreadable import TOO_LONG, Unreadable, find_request_id
+from assent.serving.wrapped_server import ForeignServer
 from assent.settings.load import Settings
 
 log = logging.getLogger("assent.process")

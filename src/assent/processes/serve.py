@@ -31,9 +31,9 @@ from assent.processes.sign_in_with import offer_oidc, resolve_workspaces
 from assent.processes.start_checks import check_certificate, check_wrapped, refuse_other_files
 from assent.processes.tracing import start_tracing
 from assent.serving.edge import Edge
-from assent.serving.foreign import ForeignServer
 from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
+from assent.serving.wrapped_server import ForeignServer
 from assent.settings.load import Loaded, Settings, SettingsError
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets
 

@@ -29,8 +29,8 @@ from assent.platform.pages import (
     PAGE_HEADERS,
     PICTURE_HEADERS,
     Endpoint,
-    Pace,
     PageProblem,
+    PageRate,
     PageRefused,
     answer,
     brands,
@@ -173,7 +173,7 @@ class ListedPost(Record):
 def feed_routes(
     services: Services, visits: Visits, *, base_url: str, trust_proxy: bool = False
 ) -> list[Route]:
-    pages, pace = FeedPages(services, visits, base_url=base_url), Pace(services, trust_proxy=trust_proxy)
+    pages, rate = FeedPages(services, visits, base_url=base_url), PageRate(services, trust_proxy=trust_proxy)
     table = (
         ("/feed/{workspace}", pages.posts),
         ("/feed/{workspace}/", pages.posts),
@@ -185,12 +185,12 @@ def feed_routes(
         ("/feed/{workspace}/{post}/go", pages.go),
         ("/feed/{workspace}/{post}/pictures/{number}.png", pages.picture),
     )
-    return make_routes(base_url, *((path, LOOK, _limit(pace, endpoint)) for path, endpoint in table))
+    return make_routes(base_url, *((path, LOOK, _limit(rate, endpoint)) for path, endpoint in table))
 
 
-def _limit(pace: Pace, endpoint: Endpoint) -> Endpoint:
+def _limit(rate: PageRate, endpoint: Endpoint) -> Endpoint:
     async def counted(request: Request) -> Response:
-        await pace.of_reader(request.scope)
+        await rate.count_reader(request.scope)
         return await endpoint(request)
 
     return counted

@@ -9,10 +9,8 @@ from assent.engine.views.session_timeline import Moment, TimedStep, time_steps
 from assent.engine.views.session_views import SessionRunLine
 from assent.kernel.ids import RunId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
-from assent.serving.web.sessions.cards import run_badge, span
-from assent.serving.web.sessions.comparison import draw_split
-from assent.serving.web.sessions.graph import number_branches
-from assent.serving.web.sessions.timeline import count_tries, make_axis, order_rows, page
+from assent.serving.web.sessions.cards import draw_split, run_badge, span
+from assent.serving.web.sessions.graph import count_tries, make_axis, number_branches, order_rows, page
 
 
 def line(*, complete: bool = False, asks: bool = False, updated_ms: int = 0) -> SessionRunLine:

@@ -24,7 +24,7 @@ from assent.gate.records import Status
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
 from assent.ports import Delivery
-from assent.serving.web.connections.connectors import promise
+from assent.serving.web.connections.screens import promise
 
 FEED = f"/feed/{LOCAL_WORKSPACE}/"
 

@@ -22,7 +22,7 @@ from assent.serving.web.results.screens import (
     sum_funnel,
 )
 from assent.serving.web.shell import charts
-from assent.serving.web.shell.periods import SHOWN_DAYS, DayRange, day_bounds, draw_days, read_range
+from assent.serving.web.shell.lists import SHOWN_DAYS, DayRange, day_bounds, draw_days, read_range
 from assent.serving.web.shell.times import day_start, find_zone, list_zones, read_in, when
 
 DAY_MS = 86_400_000

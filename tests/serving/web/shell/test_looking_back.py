@@ -306,7 +306,7 @@ async def test_a_form_that_is_no_upload_of_ours_is_refused(world: World) -> None
 async def test_a_file_over_the_limit_is_refused_before_it_is_read(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assent.serving.web.sessions import files as session_files
+    from assent.serving.web.sessions import screens as session_files
 
     monkeypatch.setattr(session_files, "MAX_BUNDLE_BYTES", 1_000)
     answer = await bring_in(world, b"x" * 2_000)

@@ -26,8 +26,14 @@ from assent.ports import Transaction
 from assent.serving.web.audit.lines import GROUPS, SESSION, audit_lines
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.headers import attach
-from assent.serving.web.shell.lists import with_query
-from assent.serving.web.shell.periods import MOST_PER_DAY, day_bounds, draw_days, preset_links, read_range
+from assent.serving.web.shell.lists import (
+    MOST_PER_DAY,
+    day_bounds,
+    draw_days,
+    preset_links,
+    read_range,
+    with_query,
+)
 
 EVENTS: Final = 60
 FINDINGS_SHOWN: Final = 50

@@ -28,8 +28,8 @@ from assent.net.oidc import OidcFailed, OidcIssuer, OidcProblem
 from assent.ports import Store
 from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, KeysWhenReady
 from assent.serving.web.shell.headers import PAGE_HEADERS, see_other
-from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.serving.web.shell.rate import PageRate
 
 log = logging.getLogger("assent.web")
 
@@ -108,14 +108,14 @@ class OidcPages:
         self._offered = offered
         self._issuer = offered.issuer
         self._base_url = base_url
-        self._pace = Pace(services, trust_proxy=trust_proxy)
+        self._rate = PageRate(services, trust_proxy=trust_proxy)
         self._cookie = cookies.named("assent-oidc")
         self._name = offered.issuer.client.name
         self._start_again = Link(START, f"Sign in with {self._name}")
 
     async def start(self, request: Request) -> Response:
         """Begin an attempt and redirect to the issuer."""
-        await self._pace.of_stranger(request.scope)
+        await self._rate.count_stranger(request.scope)
         at_home = request.headers.get("host", "").lower() == urlsplit(self._base_url).netloc.lower()
         if not at_home and "here" not in request.query_params:
             # The callback arrives at our own address, and so must the cookie.
@@ -137,7 +137,7 @@ class OidcPages:
 
     async def callback(self, request: Request) -> Response:
         """End an attempt: redirect to a sign-in link of the person whom the issuer identified."""
-        await self._pace.of_stranger(request.scope)
+        await self._rate.count_stranger(request.scope)
         given, now_ms = request.query_params, self._services.clock.now_ms()
         ring = await self._ring()
         state = self._attempt(request, ring, now_ms)

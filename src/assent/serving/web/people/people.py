@@ -160,3 +160,28 @@ async def find_session(services: Services, cookies: Cookies, request: Request) -
         return None
     now_ms = services.clock.now_ms()
     return await services.store.read(lambda: people.authenticate(secret, now_ms))
+
+
+BROWSERS: Final = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+SYSTEMS: Final = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def name_device(request: Request) -> str:
+    """The browser in two words. Nothing else of the header is stored."""
+    said = request.headers.get("user-agent", "")
+    browser = next((name for sign, name in BROWSERS if sign in said), "A browser")
+    system = next((name for sign, name in SYSTEMS if sign in said), "")
+    return f"{browser} on {system}" if system else browser

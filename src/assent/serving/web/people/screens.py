@@ -1,21 +1,30 @@
-"""The people screen, for an owner of the server: list, invite and remove people."""
+"""The screens of people: those who may sign in, one's passkeys, and the first steps on a new server."""
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+from typing import Final, cast
 
 from starlette.responses import Response
 
-from assent.engine.people import members, people
+from assent.engine.core import brands, callers
+from assent.engine.core.brands import WorkspaceBrand
+from assent.engine.core.offloading import run_apart
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE, Principal
+from assent.engine.people import members, passkeys, people
+from assent.engine.people.origins import origin_of
 from assent.engine.people.people import OWNER, Person, Role
+from assent.extensions.bundles import BundleProcess
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
 from assent.kernel.refusals import Refusal
-from assent.ports import NotSent, OutcomeUnknown
+from assent.ports import NotSent, OutcomeUnknown, Transaction
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.people.people import NAME_ADVICE, is_name
-from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
-from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
+from assent.serving.web.people.people import NAME_ADVICE, is_name, name_device
+from assent.serving.web.shell import clients
+from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Screen, Visit
+from assent.serving.web.shell.headers import CONFIRMING_HEADERS
+from assent.serving.web.shell.problems import NOT_FOUND, Link, PageProblem, PageRefused
 from assent.tools.arguments import is_address
 
 INVITE: Final = "invite a colleague"
@@ -157,8 +166,121 @@ def _link(visit: Visit, token: str) -> str:
     return f"{visit.services.links.base_url}/sign-in/{token}"
 
 
+# The passkeys of the signed-in person: list, add and remove.
+#
+# The browser makes the passkey first; the form that stores it is then confirmed like every other
+# change with lasting effect, and the signature covers the new passkey.
+
+PASSKEY_NOT_MADE: Final = PageProblem(
+    400,
+    "No passkey was added",
+    "The browser made none, it was made for another address, or it is here already. Nothing was changed.",
+    "Go back, reload the page and try again.",
+    Link("/settings/passkeys", "Back to the passkeys"),
+)
+
+
+async def show_passkeys(visit: Visit) -> Response:
+    """List the person's passkeys; on POST, store the one that the browser made."""
+    visit.require_confirmed()
+    if visit.request.method == "POST":
+        return await _add(visit)
+    found = await visit.read(lambda: passkeys.list_own(visit.person.person_id))
+    base_url = visit.cookies.base_url
+    values = {
+        "section": "passkeys",
+        "rows": [(each, visit.when(each.created_ms), visit.when(each.used_ms)) for each in found],
+        "label": name_device(visit.request),
+        "nonce": visit.nonce("passkeys"),
+        "origin": origin_of(base_url),
+        "party": passkeys.relying_party(base_url),
+        "known": " ".join(each.credential_id for each in found),
+        "is_full": len(found) >= passkeys.MOST_PASSKEYS,
+    }
+    return visit.page("settings_passkeys.html", values, scripts=False, headers=CONFIRMING_HEADERS)
+
+
+async def _add(visit: Visit) -> Response:
+    form = await visit.form("passkeys")
+    challenge = hashlib.sha256(form.get("nonce", "").encode()).digest()
+    answer, base_url = form.get("credential", ""), visit.cookies.base_url
+    made = await run_apart(passkeys.read_new, answer, challenge, base_url)
+    if made is None:
+        raise PageRefused(PASSKEY_NOT_MADE)
+    label = " ".join(form.get("label", "").split())
+    label = label if is_name(label) else name_device(visit.request)
+    text = "With this passkey you sign in and confirm. Add only one that is yours alone."
+    await visit.confirm(form, Consequence("Add this passkey?", text, "Add it", (("Passkey", label),)))
+    if not await visit.write(lambda: passkeys.add(visit.person, made, label, visit.now_ms)):
+        raise PageRefused(PASSKEY_NOT_MADE)
+    return visit.go("/settings/passkeys")
+
+
+async def remove_passkey(visit: Visit) -> Response:
+    form = await visit.form("passkeys")
+    credential_id = visit.part("credential_id")
+    held = await visit.read(lambda: passkeys.list_own(visit.person.person_id))
+    facts = tuple(("Passkey", each.label) for each in held if each.credential_id == credential_id)
+    text = "It no longer works on this server. Remove it from your device, too."
+    await visit.confirm(form, Consequence("Remove this passkey?", text, "Remove it", facts, danger=True))
+    await visit.write(lambda: passkeys.remove(visit.person, credential_id, visit.now_ms))
+    return visit.go("/settings/passkeys")
+
+
+# The first-run page: name the workspace, add the server to a client, decide about a first draft.
+#
+# The page asks again every few seconds until a client has called, and ticks that step.
+
+LOCAL_NAME: Final = LOCAL_PRINCIPAL.workspace_name
+"""The name that the default workspace is made with."""
+
+
+async def start(visit: Visit) -> Response:
+    """Four steps; those that are done say so."""
+    base_url, key = visit.services.links.base_url, clients.PLACEHOLDER_KEY
+
+    def look() -> Transaction[tuple[WorkspaceBrand, dict[str, int]]]:
+        brand = yield from brands.find(visit.workspace_id)
+        return brand, (yield from callers.list_seen(visit.workspace_id))
+
+    brand, seen = await visit.read(look)
+    on_http = clients.http_snippets(base_url, key)
+    is_local = visit.workspace_id == LOCAL_WORKSPACE
+    values = {
+        "is_named": brand.name != LOCAL_NAME,
+        "name": brand.name,
+        "snippets": (clients.stdio_snippet(visit.services, None), *on_http) if is_local else on_http,
+        "endpoint": clients.endpoint(base_url),
+        "placeholder_key": key,
+        "connected": visit.when(max(seen.values())) if seen else None,
+        "sample_nonce": visit.nonce(visit.here("sample")),
+    }
+    return visit.page("start.html", values)
+
+
+async def make_sample(visit: Visit) -> Response:
+    """Prepare the sample run and open it."""
+    form = await visit.form(visit.here("sample"))
+    text = "One draft for your own site appears in the inbox. Nothing is published unless you approve it."
+    await visit.confirm(form, Consequence("Make a sample draft?", text, "Make it"))
+    principal = Principal(
+        workspace_id=visit.workspace_id,
+        workspace_name=visit.place.name,
+        key_id=None,
+        mode="live",
+        scopes=LOCAL_PRINCIPAL.scopes,
+        label="sample",
+    )
+    run_id = await cast(BundleProcess, visit.services.bundle()).prepare_sample(principal)
+    return visit.go(f"/runs/{run_id}")
+
+
 SCREENS: Final = (
     Screen("/settings/people", show, "settings", LOOK_AND_SEND),
     Screen("/settings/people/{person_id}/again", again, "settings", SEND),
     Screen("/settings/people/{person_id}/remove", remove, "settings", SEND),
+    Screen("/settings/passkeys", show_passkeys, "settings", LOOK_AND_SEND),
+    Screen("/settings/passkeys/{credential_id}/remove", remove_passkey, "settings", SEND),
+    Screen("/start", start, "", LOOK),
+    Screen("/start/sample", make_sample, "", SEND),
 )

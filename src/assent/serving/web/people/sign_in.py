@@ -31,7 +31,6 @@ from assent.serving.web.people.confirming import (
     read_credential_id,
     select_covered,
 )
-from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import (
     HOW_TO_SIGN_IN,
     NAME_ADVICE,
@@ -42,13 +41,14 @@ from assent.serving.web.people.people import (
     find_session,
     is_name,
     is_own_path,
+    name_device,
 )
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import NavigationEntry
 from assent.serving.web.shell.forms import FormNonces, path_of, read_form
 from assent.serving.web.shell.headers import CONFIRMING_HEADERS, see_other
-from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import UNREADABLE_FORM, PageProblem, PageRefused
+from assent.serving.web.shell.rate import PageRate
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import find_zone
 from assent.tools.arguments import is_address
@@ -99,7 +99,7 @@ class SignInPages:
     ) -> None:
         self._issuer = issuer
         self._trust_proxy = trust_proxy
-        self._pace = Pace(services, trust_proxy=trust_proxy)
+        self._rate = PageRate(services, trust_proxy=trust_proxy)
         self._entries = entries
         self._services = services
         self._keys = keys
@@ -108,7 +108,7 @@ class SignInPages:
 
     async def how(self, request: Request) -> Response:
         """Show how to sign in, or who is signed in, with the form that e-mails a link."""
-        await self._pace.of_stranger(request.scope)
+        await self._rate.count_stranger(request.scope)
         mailed_to, wrong = "", ""
         if request.method == "POST":
             mailed_to, wrong = await self._mail(request)
@@ -164,7 +164,7 @@ class SignInPages:
 
     async def link(self, request: Request) -> Response:
         """Show the button of a link; on POST, sign in."""
-        await self._pace.of_stranger(request.scope)
+        await self._rate.count_stranger(request.scope)
         token = request.path_params["token"]
         form = await read_form(request) if request.method == "POST" else {}
         now_ms = self._services.clock.now_ms()
@@ -199,7 +199,7 @@ class SignInPages:
 
     async def passkey(self, request: Request) -> Response:
         """Sign in with a passkey, whose challenge covers the key that the browser made."""
-        await self._pace.of_stranger(request.scope)
+        await self._rate.count_stranger(request.scope)
         form, now_ms = await read_form(request), self._services.clock.now_ms()
         nonce, nonces = form.get(NONCE_FIELD, ""), await self._nonces()
         expires_ms = nonces.check_once(request, nonce, BY_PASSKEY, now_ms)

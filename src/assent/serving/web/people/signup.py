@@ -33,8 +33,7 @@ from assent.kernel.structs import Record
 from assent.net.loopback import is_local
 from assent.ports import Transaction
 from assent.serving.http import client_address
-from assent.serving.web.people.devices import name_device
-from assent.serving.web.people.people import Cookies
+from assent.serving.web.people.people import Cookies, name_device
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.forms import read_form
 from assent.serving.web.shell.headers import CONFIRMING_HEADERS, see_other

@@ -13,12 +13,15 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.connections import connections
+from assent.engine.core import jobs
+from assent.engine.learning import manual_metrics, measurement
 from assent.engine.learning.measured import Measurement, decode_measurement
 from assent.engine.views import measure_views
-from assent.engine.views.measure_views import MOST_COUNTED, ResultRun, Results
+from assent.engine.views.measure_views import MOST_COUNTED, MeasurableRun, ResultRun, Results
 from assent.gate.connection import Connection
 from assent.gate.effects import EffectTypes
 from assent.gate.measurement.metrics import (
+    LARGEST,
     ORDER,
     amount,
     describe_number,
@@ -28,13 +31,14 @@ from assent.gate.measurement.metrics import (
     name_number,
 )
 from assent.gate.measurement.recommend import NO_SOURCE, group_numbers
+from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.web.runs.screens import name_operator
 from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_multiples, draw_rows, shade
-from assent.serving.web.shell.console import Screen, Visit
-from assent.serving.web.shell.lists import with_query
-from assent.serving.web.shell.problems import Link, PageProblem
+from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
+from assent.serving.web.shell.lists import whole_number, with_query
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.times import day_of, day_start, reader_zone, when
 
 PERIODS: Final = (("28", "28 days"), ("91", "3 months"), ("all", "All time"))
@@ -452,7 +456,7 @@ def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live:
     """Why a channel has no numbers, and the button that mends it."""
     effects = visit.services.effects
     info = effects.connectors.get(source)
-    button = (ADD_NUMBERS, with_query("/results/numbers", {"run": run_id, "channel": channel}))
+    button = (ADD_NUMBERS, with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}))
     if reason != NO_SOURCE and info is not None and info.auth_mode != "none" and source not in live:
         button = (f"Connect {info.label}", f"/connect/{source}?workspace={visit.workspace_id}")
     elif not effects.has_channel(channel):
@@ -484,7 +488,7 @@ def _run_row(visit: Visit, each: MeasuredRun, metrics: Sequence[str]) -> dict[st
         "values": [amount(value) if value is not None else "" for value in own.values()],
         "sources": sources,
         "move": each.found.next_move,
-        "add": with_query("/results/numbers", {"run": each.run.run_id}),
+        "add": with_query(NUMBERS_PATH, {"run": each.run.run_id}),
     }
 
 
@@ -500,8 +504,100 @@ def _waiting_row(visit: Visit, run: ResultRun, live: set[str]) -> dict[str, Any]
         "by_hand": [
             (effects.page_label(channel), describe_numbers(metrics)) for channel, metrics, _ in run.by_hand
         ],
-        "add": with_query("/results/numbers", {"run": run.run_id}),
+        "add": with_query(NUMBERS_PATH, {"run": run.run_id}),
     }
 
 
-SCREENS: Final = (Screen("/results", results, "results"),)
+# Add numbers: what a person reads at a channel that gives the server none.
+
+MOST_SOURCE_CHARS: Final = 500
+NUMBERS_PATH: Final = "/results/numbers"
+
+
+async def numbers(visit: Visit) -> Response:
+    """Show the form for one channel of a run, and record what was typed."""
+    run_id = visit.query("run")
+
+    def look() -> Transaction[MeasurableRun | None]:
+        if not is_uuid(run_id):
+            return None
+        return (yield from measure_views.find_measurable(visit.workspace_id, run_id))
+
+    run = await visit.read(look)
+    if run is None:
+        raise PageRefused(NOT_SENT)
+    channel = visit.choice("channel", run.channels) or next(iter(run.channels))
+    fields = MAIL_FIELDS if run.channels[channel] else POST_FIELDS
+    typed: dict[str, str] = {}
+    advice: dict[str, str] = {}
+    if visit.request.method == "POST":
+        typed = await visit.form(visit.here(f"numbers {run_id} {channel}"))
+        advice = find_mistakes(typed, fields)
+        if not advice:
+            await _record(visit, run, channel, typed, fields)
+            return visit.go("/results?did=numbers")
+    effects = visit.services.effects
+    values: dict[str, Any] = {
+        "run": run,
+        "channels": [
+            (effects.page_label(id), with_query(NUMBERS_PATH, {"run": run_id, "channel": id}), id == channel)
+            for id in run.channels
+        ],
+        "channel": effects.page_label(channel),
+        "action": with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}),
+        "fields": [(name, name_number(name).capitalize(), typed.get(name, "")) for name in fields],
+        "source": typed.get("source", ""),
+        "advice": advice,
+        "nonce": visit.nonce(visit.here(f"numbers {run_id} {channel}")),
+    }
+    return visit.page("results_numbers.html", values, status=400 if advice else 200)
+
+
+def find_mistakes(typed: dict[str, str], fields: tuple[str, ...]) -> dict[str, str]:
+    """The advice for each field that cannot be read."""
+    found = {}
+    given = {name: text for name in fields if (text := _bare(typed.get(name, "")))}
+    for name, text in given.items():
+        number = whole_number(text, 13)
+        if number is None or number > LARGEST:
+            found[name] = "Enter a whole number, or leave it empty."
+    if not given:
+        found[fields[0]] = "Enter at least one number."
+    source = typed.get("source", "").strip()
+    if not source or len(source) > MOST_SOURCE_CHARS:
+        found["source"] = "Say where you read the numbers, such as “LinkedIn, post analytics”."
+    return found
+
+
+def _bare(text: str) -> str:
+    """A number without the separators that people type."""
+    return text.strip().replace(",", "").replace(" ", "").replace("\u202f", "").replace("\u00a0", "")
+
+
+async def _record(
+    visit: Visit, run: MeasurableRun, channel: str, typed: dict[str, str], fields: tuple[str, ...]
+) -> None:
+    """Store the numbers, and measure the run with them if it is due."""
+    given = {name: float(text) for name in fields if (text := _bare(typed.get(name, "")))}
+    source = f"{typed['source'].strip()}, by {visit.person.label}"
+
+    def record() -> Transaction[None]:
+        yield from manual_metrics.record(visit.workspace_id, run.run_id, channel, given, source, visit.now_ms)
+        planned = yield from measurement.find(visit.workspace_id, run.run_id)
+        if planned is not None and planned.due_ms <= visit.now_ms:
+            yield from jobs.enqueue(
+                visit.workspace_id,
+                measurement.MEASURE_JOB,
+                f"{run.run_id}:{visit.now_ms}",
+                {"runId": run.run_id},
+                due_ms=visit.now_ms,
+                now_ms=visit.now_ms,
+            )
+
+    await visit.write(record)
+
+
+SCREENS: Final = (
+    Screen("/results", results, "results"),
+    Screen(NUMBERS_PATH, numbers, "results", LOOK_AND_SEND),
+)

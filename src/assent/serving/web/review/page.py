@@ -90,8 +90,8 @@ from assent.serving.web.shell.headers import (
     see_other,
 )
 from assent.serving.web.shell.lists import whole_number
-from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageRefused
+from assent.serving.web.shell.rate import PageRate
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import when
 from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, word_diff
@@ -116,7 +116,7 @@ class ReviewPages:
         self._keys = keys
         self._cookies = cookies
         self._base_url = base_url
-        self._pace = Pace(services)
+        self._rate = PageRate(services)
 
     async def run(self, request: Request) -> Response:
         """Show the page, or exchange a valid link for a cookie."""
@@ -124,11 +124,11 @@ class ReviewPages:
         access = await self._access()
         claims = access.link(request, run_id, now_ms)
         if claims is not None:
-            await self._pace.of_link(claims)
+            await self._rate.count_link(claims)
             await self._services.store.read(lambda: find_run(claims))
             return access.swap(request, claims, now_ms)
         shown = access.shown(request, run_id, now_ms)
-        await self._pace.of(shown)
+        await self._rate.count(shown)
         try:
             return await self._show(request, shown)
         except PageRefused as refused:
@@ -389,7 +389,7 @@ class ReviewPages:
         shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
         if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:
             raise PageRefused(NO_LINK)
-        await self._pace.of(shown)
+        await self._rate.count(shown)
         return shown
 
     async def _check_nonce(self, request: Request, form: dict[str, str], about: str) -> int:

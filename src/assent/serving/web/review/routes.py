@@ -14,7 +14,7 @@ from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.people.sign_in import SignInPages
 from assent.serving.web.review.page import ReviewPages
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Console
-from assent.serving.web.shell.edge import make_routes, page_endpoint
+from assent.serving.web.shell.errors_to_pages import make_routes, page_endpoint
 from assent.serving.web.shell.live import Live, LivePages
 from assent.serving.web.shell.picture_files import PicturePages
 from assent.serving.web.shell.problems import LOST, http_problem

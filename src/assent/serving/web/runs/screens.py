@@ -28,8 +28,15 @@ from assent.serving.web.audit.lines import audit_lines, fold_lines
 from assent.serving.web.review.naming import status_badge, web_address
 from assent.serving.web.review.words import STATES, Badge
 from assent.serving.web.shell.console import Screen, Visit
-from assent.serving.web.shell.lists import whole_number, with_query
-from assent.serving.web.shell.periods import MOST_PER_DAY, day_bounds, draw_days, preset_links, read_range
+from assent.serving.web.shell.lists import (
+    MOST_PER_DAY,
+    day_bounds,
+    draw_days,
+    preset_links,
+    read_range,
+    whole_number,
+    with_query,
+)
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.times import When, when
 from assent.workflow.machine.history import cut

@@ -1,21 +1,31 @@
-"""Settings of the current workspace for agents: keys and credits. Webhooks are in `outgoing`."""
+"""Settings of the current workspace: keys and credits of its agents, its name, logo and colour."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Any, Final
 
+import msgspec
 from starlette.responses import Response
 
-from assent.engine.core import callers, tenancy
+from assent.engine.core import brands, callers, tenancy
+from assent.engine.core.brands import WorkspaceBrand
+from assent.engine.core.offloading import run_apart
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, KeyRecord
 from assent.engine.learning import credits
 from assent.gate.credits import CreditAccount
+from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import KeyId
+from assent.kernel.images import MAX_IMAGE_BYTES, BadImage, clean_image
+from assent.kernel.limits import MAX_NAME_CHARS
 from assent.ports import Transaction
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.people.people import is_name
+from assent.serving.web.people.people import NAME_ADVICE, is_name
 from assent.serving.web.shell import clients
-from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, Screen, Visit
+from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Screen, Visit
+from assent.serving.web.shell.forms import read_upload
+from assent.serving.web.shell.picture_files import PICTURE_HEADERS
+from assent.serving.web.shell.problems import NOT_FOUND, Link, PageProblem, PageRefused
 
 DRAFTS_ONLY: Final = ("runs:write",)
 """Scopes of a key that prepares and reads, and cannot decide or send."""
@@ -109,7 +119,121 @@ async def show_credits(visit: Visit) -> Response:
     return visit.page("settings_credits.html", values)
 
 
+# `/settings/workspace`: the name, the logo and the colour of a workspace (B20).
+#
+# A logo is uploaded first and shown; the form that puts it into use is confirmed like every change with
+# lasting effect. The upload alone changes nothing that anyone else can see.
+
+MAX_UPLOAD_BYTES: Final = MAX_IMAGE_BYTES + 4_096
+"""The picture with the rest of its form."""
+
+TOO_LARGE: Final = PageProblem(
+    413,
+    "This picture is too large",
+    f"A logo has at most {MAX_IMAGE_BYTES // 1024} KB. Nothing was changed.",
+    "Save it smaller, and choose that file.",
+    Link("/settings/workspace", "Back to the workspace"),
+)
+SAID: Final = {"saved": "Saved. Pages, mails and public posts show it from now on."}
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+async def show_brand(visit: Visit) -> Response:
+    """Show the brand, or change it."""
+    before = await visit.read(lambda: brands.find(visit.workspace_id))
+    advice: dict[str, str] = {}
+    drafted = visit.query("logo") if _DIGEST.fullmatch(visit.query("logo")) else ""
+    wanted = msgspec.structs.replace(before, logo_digest=DIGEST_PREFIX + drafted) if drafted else before
+    if visit.request.method == "POST":
+        visit.require_owner()
+        form = await visit.form(visit.here("brand"))
+        wanted = _read(form, before)
+        advice = await _advise(visit, wanted)
+        if not advice:
+            await visit.confirm(form, _describe(before, wanted))
+            await visit.write(lambda: brands.save(wanted, visit.now_ms, by=visit.person.label))
+            return visit.go("/settings/workspace?did=saved")
+    return _page(visit, before, wanted, advice)
+
+
+def _page(visit: Visit, before: WorkspaceBrand, wanted: WorkspaceBrand, advice: dict[str, str]) -> Response:
+    values: dict[str, Any] = {
+        "section": "workspace",
+        "brand": wanted,
+        "logo": wanted.logo_name,
+        "is_new_logo": wanted.logo_digest != before.logo_digest and bool(wanted.logo_digest),
+        "advice": advice,
+        "said": SAID.get(visit.query("did"), "") if not advice else "",
+        "nonce": visit.nonce(visit.here("brand")),
+        "logo_kb": MAX_IMAGE_BYTES // 1024,
+        "max_name_chars": MAX_NAME_CHARS,
+        "feed": f"/feed/{visit.workspace_id}/",
+    }
+    return visit.page("settings_workspace.html", values, status=400 if advice else 200)
+
+
+def _read(form: dict[str, str], before: WorkspaceBrand) -> WorkspaceBrand:
+    digest = form.get("logo", "")
+    return WorkspaceBrand(
+        before.workspace_id,
+        " ".join(form.get("name", before.name).split()),
+        form.get("accent", "").lower() if form.get("painted") == "on" else "",
+        DIGEST_PREFIX + digest if _DIGEST.fullmatch(digest) else "",
+    )
+
+
+async def _advise(visit: Visit, wanted: WorkspaceBrand) -> dict[str, str]:
+    advice = {}
+    if not is_name(wanted.name):
+        advice["name"] = NAME_ADVICE
+    if wanted.accent and not brands.is_accent(wanted.accent):
+        advice["accent"] = "Choose a colour."
+
+    def look() -> Transaction[bool]:
+        return (yield from brands.find_logo(visit.workspace_id, wanted.logo_digest)) is not None
+
+    if wanted.logo_digest and not await visit.read(look):
+        advice["picture"] = "This logo is not here any more. Upload it again."
+    return advice
+
+
+def _describe(before: WorkspaceBrand, wanted: WorkspaceBrand) -> Consequence:
+    logo = "none"
+    if wanted.logo_digest:
+        logo = "a new one" if wanted.logo_digest != before.logo_digest else "as it is"
+    facts = (("Name", wanted.name), ("Colour", wanted.accent or "the usual one"), ("Logo", logo))
+    text = "Everyone sees this on public posts, and people see the name in mails."
+    return Consequence("Change how the workspace looks?", text, "Change it", facts)
+
+
+async def upload(visit: Visit) -> Response:
+    """Store a logo that is not in use yet, and show it."""
+    visit.require_owner()
+    sent = await read_upload(visit.request, MAX_UPLOAD_BYTES, TOO_LARGE)
+    about = f"{visit.session.session_id} {visit.here('brand')}"
+    visit.nonces.check(visit.request, sent.fields.get("nonce", ""), about, visit.now_ms)
+    try:
+        image = await run_apart(clean_image, sent.files.get("picture", b""))
+    except BadImage as bad:
+        before = await visit.read(lambda: brands.find(visit.workspace_id))
+        return _page(visit, before, before, {"picture": str(bad)})
+    digest = await visit.write(lambda: brands.upload_logo(visit.workspace_id, image))
+    return visit.go(f"/settings/workspace?logo={digest.removeprefix(DIGEST_PREFIX)}")
+
+
+async def show_logo(visit: Visit) -> Response:
+    """A logo of this workspace, in use or not."""
+    digest = DIGEST_PREFIX + visit.part("digest")
+    logo = await visit.read(lambda: brands.find_logo(visit.workspace_id, digest))
+    if logo is None:
+        raise PageRefused(NOT_FOUND)
+    return Response(logo.content, media_type=logo.media_type, headers=PICTURE_HEADERS)
+
+
 SCREENS: Final = (
     Screen("/settings/keys", keys, "settings", LOOK_AND_SEND),
     Screen("/settings/credits", show_credits, "settings", LOOK),
+    Screen("/settings/workspace", show_brand, "settings", LOOK_AND_SEND),
+    Screen("/settings/workspace/logo", upload, "settings", SEND),
+    Screen("/settings/workspace/logo/{digest}", show_logo, "settings", LOOK),
 )

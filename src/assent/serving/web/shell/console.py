@@ -40,11 +40,11 @@ from assent.serving.web.people.people import (
     KeysWhenReady,
     ask_to_sign_in,
 )
-from assent.serving.web.shell.edge import Endpoint, make_routes
+from assent.serving.web.shell.errors_to_pages import Endpoint, make_routes
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
-from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem, PageRefused
+from assent.serving.web.shell.rate import PageRate
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import When, when
 
@@ -312,7 +312,7 @@ class Console:
         self._cookies = cookies
         self._screens = screens
         self._base_url = base_url
-        self._pace = Pace(services)
+        self._rate = PageRate(services)
         paths = {screen.path for screen in screens}
         self.entries = tuple(entry for entry in NAVIGATION if entry.href in paths)
 
@@ -351,7 +351,7 @@ class Console:
             return session, places, waiting, frozen, (yield from members.journal_position())
 
         session, places, waiting, frozen, position = await self._services.store.read(look)
-        await self._pace.of_session(session)
+        await self._rate.count_session(session)
         if not places:
             raise PageRefused(NO_WORKSPACE)
         nonces = FormNonces((await self._keys()).forms, self._services.entropy, base_url=self._base_url)

@@ -24,8 +24,8 @@ from assent.engine.people.people import Session
 from assent.ports import Transaction
 from assent.serving.web.people.people import SIGN_IN_FIRST, Cookies
 from assent.serving.web.shell.headers import ASSET_HEADERS
-from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import PageRefused
+from assent.serving.web.shell.rate import PageRate
 
 log = logging.getLogger("assent.web")
 
@@ -102,14 +102,14 @@ class LivePages:
         self._services = services
         self._cookies = cookies
         self._live = live
-        self._pace = Pace(services)
+        self._rate = PageRate(services)
 
     async def events(self, request: Request) -> Response:
         secret = request.cookies.get(self._cookies.session, "")
         session, _ = await self._look(secret)
         if session is None:
             raise PageRefused(SIGN_IN_FIRST)
-        await self._pace.of_session(session)
+        await self._rate.count_session(session)
         after = request.headers.get("last-event-id") or request.query_params.get("after", "")
         return StreamingResponse(
             self._stream(secret, after), media_type="text/event-stream", headers=_HEADERS

@@ -16,7 +16,7 @@ from assent.serving.web.people.people import Cookies, find_session
 from assent.serving.web.people.signup import SignupPages
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND
-from assent.serving.web.shell.edge import make_routes
+from assent.serving.web.shell.errors_to_pages import make_routes
 from assent.serving.web.shell.headers import ASSET_HEADERS, see_other
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.serving.web.shell.rendering import CACHING, PREFIX, find_asset, page

@@ -25,8 +25,8 @@ from assent.ports import Picture, Transaction
 from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.review.access import ReviewAccess, admit, find_run
 from assent.serving.web.shell.headers import ASSET_HEADERS
-from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
+from assent.serving.web.shell.rate import PageRate
 
 _NAME: Final = re.compile(r"([0-9a-f]{64})\.png")
 
@@ -45,14 +45,14 @@ class PicturePages:
         self._services = services
         self._keys = keys
         self._cookies = cookies
-        self._pace = Pace(services)
+        self._rate = PageRate(services)
 
     async def of_run(self, request: Request) -> Response:
         run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
         access = ReviewAccess(await self._keys(), self._cookies)
         claims = access.link(request, run_id, now_ms)
         shown = access.shown(request, run_id, now_ms)
-        await (self._pace.of_link(claims) if claims is not None else self._pace.of(shown))
+        await (self._rate.count_link(claims) if claims is not None else self._rate.count(shown))
         named = _NAME.fullmatch(request.path_params["name"])
 
         def look() -> Transaction[Picture | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from assent.serving.web.audit import screens as audit_screens
-from assent.serving.web.connections import connectors as connectors_screen
 from assent.serving.web.connections import consent as connect_consent
 from assent.serving.web.connections import screens as connect_screens
 from assent.serving.web.inbox import batch as batch_screen
@@ -14,19 +13,12 @@ from assent.serving.web.inbox import screen as inbox_screen
 from assent.serving.web.inbox import signups as signups_screen
 from assent.serving.web.memory import screens as memory_screen
 from assent.serving.web.operations import screens as operations_screens
-from assent.serving.web.people import passkeys as passkeys_screen
 from assent.serving.web.people import screens as people_screens
-from assent.serving.web.people import start as start_screen
-from assent.serving.web.results import numbers as results_numbers
 from assent.serving.web.results import screens as results_screens
 from assent.serving.web.review import action as action_screen
 from assent.serving.web.runs import screens as runs_screens
-from assent.serving.web.sessions import files as session_files
 from assent.serving.web.sessions import screens as sessions_screens
-from assent.serving.web.settings import brand as brand_screens
-from assent.serving.web.settings import notify as notify_screens
 from assent.serving.web.settings import outgoing as outgoing_screens
-from assent.serving.web.settings import phone as phone_screen
 from assent.serving.web.settings import policy as policy_screen
 from assent.serving.web.settings import screens as settings_screens
 from assent.serving.web.settings import workspace as workspace_screens
@@ -38,25 +30,16 @@ SCREENS: Final = (
     *signups_screen.SCREENS,
     *action_screen.SCREENS,
     *runs_screens.SCREENS,
-    # Files first: the route of a run would match `/sessions/import`.
-    *session_files.SCREENS,
     *sessions_screens.SCREENS,
     *results_screens.SCREENS,
-    *results_numbers.SCREENS,
     *operations_screens.SCREENS,
     *memory_screen.SCREENS,
-    *connectors_screen.SCREENS,
     *connect_screens.SCREENS,
     *connect_consent.SCREENS,
     *audit_screens.SCREENS,
     *settings_screens.SCREENS,
-    *passkeys_screen.SCREENS,
     *people_screens.SCREENS,
     *policy_screen.SCREENS,
     *workspace_screens.SCREENS,
     *outgoing_screens.SCREENS,
-    *brand_screens.SCREENS,
-    *notify_screens.SCREENS,
-    *phone_screen.SCREENS,
-    *start_screen.SCREENS,
 )

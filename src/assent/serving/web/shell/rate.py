@@ -19,26 +19,26 @@ from assent.serving.web.review.access import PresentedAccess
 from assent.serving.web.shell.times import read_in
 
 
-class Pace:
+class PageRate:
     """Counts page requests. Raises `rate_limited` above the limit."""
 
     def __init__(self, services: Services, *, trust_proxy: bool = False) -> None:
         self._services = services
         self._trust_proxy = trust_proxy
 
-    async def of_session(self, session: Session) -> None:
+    async def count_session(self, session: Session) -> None:
         """Count a signed-in person, who reads the times of this page in their zone."""
         read_in(session.person.zone)
         await self._count(f"session {session.session_id}")
 
-    async def of_link(self, claims: ReviewClaims) -> None:
+    async def count_link(self, claims: ReviewClaims) -> None:
         await self._count(f"link {claims.run_id} {claims.exp}")
 
-    async def of_stranger(self, scope: Scope) -> None:
+    async def count_stranger(self, scope: Scope) -> None:
         """Count a visitor of a sign-in page, by address."""
         await self._count(f"address {client_address(scope, trust_proxy=self._trust_proxy)}")
 
-    async def of_reader(self, scope: Scope) -> None:
+    async def count_reader(self, scope: Scope) -> None:
         """Count a request of a public page, whose limit is higher for shared addresses."""
         services, address = self._services, client_address(scope, trust_proxy=self._trust_proxy)
         window = public_pages_window(services.limits.pages.most)
@@ -46,16 +46,16 @@ class Pace:
             window, SYSTEM_WORKSPACE, f"reader {address}", services.clock.now_ms()
         )
 
-    async def of(self, shown: PresentedAccess) -> None:
+    async def count(self, shown: PresentedAccess) -> None:
         """Count by session if it is valid, else by link."""
         if (secret := shown.session_secret) is not None:
             now_ms = self._services.clock.now_ms()
             session = await self._services.store.read(lambda: people.authenticate(secret, now_ms))
             if session is not None:
-                await self.of_session(session)
+                await self.count_session(session)
                 return
         if shown.claims is not None:
-            await self.of_link(shown.claims)
+            await self.count_link(shown.claims)
 
     async def _count(self, who: str) -> None:
         services = self._services
