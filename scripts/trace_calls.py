@@ -1,6 +1,6 @@
-"""Traces one call of each flow through a whole server: approve, advance, measure.
+"""Traces one call of each flow through a whole server.
 
-    .venv/bin/python scripts/trace_calls.py [--counts | --files] [approve|advance|measure …]
+    .venv/bin/python scripts/trace_calls.py [--counts | --files] [prepare|approve|execute|get|…]
 
 A server on SQLite runs in this process, as in the tests, and has answered the same call before. The profiler
 notes the functions of the package in the order of their calls, on every thread: one entry for a call, none when a
@@ -32,8 +32,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "assent"
 sys.path.insert(0, str(ROOT))
 
+import httpx  # noqa: E402
 from tests.sqlite_files import new_sqlite  # noqa: E402
-from tests.surfaces import ManualClock, Surface, settings_for  # noqa: E402
+from tests.surfaces import BASE_URL, ManualClock, Surface, settings_for  # noqa: E402
+from tests.wrap.kit import Wrapped  # noqa: E402
 
 from assent.app import App  # noqa: E402
 from assent.jobs.kinds import job_kinds  # noqa: E402
@@ -41,10 +43,13 @@ from assent.jobs.worker import Runner  # noqa: E402
 from assent.processes import heads  # noqa: E402
 from assent.processes.serve import Surfaces  # noqa: E402
 from assent.stores import sqlite_transactions  # noqa: E402
+from assent.wrap import gated  # noqa: E402
 
 heads.RECORD_SECONDS = 600.0  # type: ignore[misc] # the position is recorded beside the calls, not by one
 heads.PAUSE_SECONDS = 600.0  # type: ignore[misc] # nor later, because a call before claimed an action
 sqlite_transactions.BRIEF_SECONDS = 60.0  # type: ignore[misc] # a slow disk must not change which thread writes
+
+gated.HOLD_SECONDS = 0  # type: ignore[misc] # the call answers that a person has to approve it, and waits for no one
 
 WARM_UPS = 4
 """Calls before the traced one, so that every thread has opened its connection."""
@@ -107,7 +112,8 @@ class Trace:
 
 
 class Profiler:
-    """Notes calls on the thread that makes it and on every thread that starts later."""
+    """Notes calls on the thread that makes it and on every thread that starts later. There is one in a process, made
+    before any other thread: threads are shared by servers and outlive them."""
 
     def __init__(self) -> None:
         self.hops: list[Hop] = []
@@ -126,10 +132,6 @@ class Profiler:
             yield
         finally:
             self._recording = False
-
-    def close(self) -> None:
-        threading.setprofile(None)
-        sys.setprofile(None)
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
         hops = self.hops
@@ -151,7 +153,7 @@ def _goes_on(frame: FrameType) -> bool:
 
 def _hop(code: CodeType) -> Hop | None:
     path = Path(code.co_filename)
-    if code.co_name.startswith("<") or not path.is_relative_to(PACKAGE):
+    if code.co_name.startswith("<") or not path.is_relative_to(PACKAGE) or path.suffix != ".py":
         return None
     function = code.co_qualname.replace("<locals>.", "")
     return Hop(path.relative_to(PACKAGE).with_suffix("").as_posix(), function)
@@ -179,6 +181,14 @@ async def call(surface: Surface, tool: str, **arguments: Any) -> dict[str, Any]:
     return answer.payload
 
 
+async def trace_prepare(profiler: Profiler, folder: Path) -> None:
+    """A post is staged, over HTTP."""
+    async with serve(folder, "http") as surface:
+        for _ in range(WARM_UPS + 1):
+            with profiler.record():
+                await call(surface, "chieflab_post", **POST)
+
+
 async def trace_approve(profiler: Profiler, folder: Path) -> None:
     """A person's yes in the chat, over HTTP."""
     async with serve(folder, "http") as surface:
@@ -186,6 +196,56 @@ async def trace_approve(profiler: Profiler, folder: Path) -> None:
             run = await call(surface, "chieflab_post", **POST)
             with profiler.record():
                 await call(surface, "chieflab_approve_action", actionId=run["actions"][0]["id"])
+
+
+async def trace_execute(profiler: Profiler, folder: Path) -> None:
+    """An approved post is published, over HTTP."""
+    async with serve(folder, "http") as surface:
+        for _ in range(WARM_UPS + 1):
+            action_id = (await call(surface, "chieflab_post", **POST))["actions"][0]["id"]
+            await call(surface, "chieflab_approve_action", actionId=action_id)
+            with profiler.record():
+                await call(surface, "chieflab_execute_approved_action", actionId=action_id)
+
+
+async def trace_get(profiler: Profiler, folder: Path) -> None:
+    """An agent looks at an action that waits, over HTTP."""
+    async with serve(folder, "http") as surface:
+        run = await call(surface, "chieflab_post", **POST)
+        for _ in range(WARM_UPS + 1):
+            with profiler.record():
+                await call(surface, "chieflab_get_action", actionId=run["actions"][0]["id"])
+
+
+async def trace_wrap(profiler: Profiler, folder: Path) -> None:
+    """A tool of a server behind this one is called, and a person has to approve it."""
+    wrapped = Wrapped(new_sqlite(folder / "assent.db"), folder)
+    try:
+        await wrapped.app.prepare()
+        client = await wrapped.open(trust=True)
+        await client.handshake()
+        await client.names()
+        for number in range(WARM_UPS + 1):
+            with profiler.record():
+                answer = await client.call("store", path="a", content=f"text {number}")
+            if len(await wrapped.waiting()) != number + 1:
+                raise RuntimeError(f"the call does not wait: {answer}")
+        await client.close()
+    finally:
+        await wrapped.close()
+
+
+async def trace_page(profiler: Profiler, folder: Path) -> None:
+    """A person looks at the review page of a run, after they came by its link."""
+    async with serve(folder, "http") as surface:
+        run = await call(surface, "chieflab_post", **POST)
+        transport = httpx.ASGITransport(app=surface.surfaces.site(), client=("127.0.0.1", 50_000))
+        async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as browser:
+            address = (await browser.get(run["reviewUrl"])).headers["Location"]
+            for _ in range(WARM_UPS + 1):
+                with profiler.record():
+                    page = await browser.get(address)
+                page.raise_for_status()
 
 
 async def trace_advance(profiler: Profiler, folder: Path) -> None:
@@ -221,25 +281,26 @@ async def trace_measure(profiler: Profiler, folder: Path) -> None:
 
 
 FLOWS: dict[str, Callable[[Profiler, Path], Awaitable[None]]] = {
+    "prepare": trace_prepare,
     "approve": trace_approve,
+    "execute": trace_execute,
+    "get": trace_get,
+    "wrap": trace_wrap,
     "advance": trace_advance,
     "measure": trace_measure,
+    "page": trace_page,
 }
 
 
-def trace(flow: str) -> Trace:
+def trace(profiler: Profiler, flow: str) -> Trace:
     """The trace of one flow, by a server of its own."""
-    profiler = Profiler()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
 
-            async def run() -> None:
-                await FLOWS[flow](profiler, Path(folder))
+        async def run() -> None:
+            await FLOWS[flow](profiler, Path(folder))
 
-            asyncio.run(run())
-        return Trace(tuple(profiler.hops))
-    finally:
-        profiler.close()
+        asyncio.run(run())
+    return Trace(tuple(profiler.hops))
 
 
 def main() -> int:
@@ -248,8 +309,9 @@ def main() -> int:
     parser.add_argument("--counts", action="store_true", help="leave the hops out")
     parser.add_argument("--files", action="store_true", help="the files instead of the hops")
     options = parser.parse_args()
+    profiler = Profiler()
     for flow in options.flows or FLOWS:
-        found = trace(flow)
+        found = trace(profiler, flow)
         sys.stdout.write(
             f"{flow}: {len(found.files)} files, {found.functions} functions, {found.switches} switches\n"
         )
