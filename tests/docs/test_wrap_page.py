@@ -17,11 +17,11 @@ from assent.cli import run
 from assent.kernel.variables import PASSED
 from assent.processes.wrapping import read_order
 from assent.settings.load import load_settings
-from assent.wrap.gated import HOLD_SECONDS
 from assent.wrap.gateway import CALLS, read_files
 from assent.wrap.listing import MAX_TOOLS
 from assent.wrap.profiles import RULE_KEYS, SERVER_KEYS, Profile, read_config, read_rules
 from assent.wrap.profiles import read_order as read_profile
+from assent.wrap.proposals import HOLD_SECONDS
 
 PAGE = "wrap.md"
 NAMED = {"TARGET": "staging", "AWS_PROFILE": "dev"}

@@ -16,7 +16,7 @@ from tests.wrap.kit import FrontClient, Wrapped, said
 
 from assent.engine.core import quota
 from assent.gate.records import Action
-from assent.wrap import gateway, storing, upstreams
+from assent.wrap import gateway, repository, upstreams
 from assent.wrap.effects import read_acceptance
 
 pytestmark = pytest.mark.anyio
@@ -161,7 +161,7 @@ async def test_another_kept_profile_that_lets_calls_pass_is_counted_in_what_the_
 async def test_a_rule_of_any_kept_profile_counts_however_many_were_used_since(
     wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "COMPARED", 2)
+    monkeypatch.setattr(repository, "COMPARED", 2)
     ruled = await wrapped.open(rules=PASS)
     await ruled.names()
     later = []
@@ -180,7 +180,7 @@ async def test_a_rule_of_any_kept_profile_counts_however_many_were_used_since(
 async def test_a_yes_that_did_not_hear_of_a_new_rule_accepts_nothing_and_is_asked_for_again(
     wrapped: Wrapped, client: FrontClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "COMPARED", 1)
+    monkeypatch.setattr(repository, "COMPARED", 1)
     await client.names()
     question = await ask(wrapped, client, tools={"store": OTHER})
     assert names_of(question) == {"store": False}
@@ -327,7 +327,7 @@ async def test_more_than_a_person_can_read_is_asked_about_in_parts(
         question = await ask(wrapped, client, more=more)
         details = read_acceptance(question.effect)
         assert details.more == left and not seen.keys() & names_of(question).keys()
-        assert sum(len(each.after) + len(each.before) for each in details.tools) <= storing.SHOWN_CHARS
+        assert sum(len(each.after) + len(each.before) for each in details.tools) <= repository.SHOWN_CHARS
         seen |= names_of(question)
         await wrapped.approve(question.action_id)
         wrapped.clock.advance(seconds=300)

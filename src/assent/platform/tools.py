@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assent.tools import result_texts as result_texts
+from assent.tools import report as report
 from assent.tools.arguments import ActionIdArgument as ActionIdArgument
 from assent.tools.arguments import IdempotencyKey as IdempotencyKey
 from assent.tools.arguments import PageSize as PageSize

@@ -68,8 +68,7 @@ def catalog_for(settings: Settings, extensions: Extensions) -> Catalog:
     """The tools that this server offers: its own, then those of other operators."""
     from assent.extensions.bundles import load_bundles
     from assent.tools.catalog import Catalog, arrange
-    from assent.tools.channel_messages import make_message_tool
-    from assent.tools.operator_effects import make_tool
+    from assent.tools.operator_effects import make_message_tool, make_tool
     from assent.tools.workspaces import SIGNUP
 
     hidden = {

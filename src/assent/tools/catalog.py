@@ -25,7 +25,6 @@ from assent.tools import (
     report,
     runs,
     showing,
-    workflow_choice,
     workflows,
     workspaces,
 )
@@ -45,7 +44,6 @@ CORE_TOOLS: Final[tuple[Tool, ...]] = (
     *showing.TOOLS,
     *execution.TOOLS,
     *manual.TOOLS,
-    *workflow_choice.TOOLS,
     *workflows.TOOLS,
     *audit.TOOLS,
     *runs.TOOLS,

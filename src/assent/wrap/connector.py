@@ -34,10 +34,10 @@ from assent.wrap.effects import (
     show_present,
 )
 from assent.wrap.gateway import WINDOW_SECONDS, CallPace
-from assent.wrap.links import RpcError, Unanswered, Unsent
 from assent.wrap.listing import choose_mode, compute_pin, lets_pass, only_reads
 from assent.wrap.profiles import DiffTemplate, ServerRules
-from assent.wrap.storing import accept_tools, find_profile, list_pins, list_profiles
+from assent.wrap.repository import accept_tools, find_profile, list_pins, list_profiles
+from assent.wrap.transports import RpcError, Unanswered, Unsent
 from assent.wrap.upstreams import Upstream, Upstreams
 
 CALL_SECONDS: Final = 120.0

@@ -20,9 +20,9 @@ import msgspec
 
 from assent.platform.services import ClientPort, ForeignCall, KeyRing, TokenInvalid, names_server
 from assent.platform.values import Record, digest
-from assent.wrap.gated import say_error
-from assent.wrap.links import RpcError
 from assent.wrap.listing import OfferedTool
+from assent.wrap.proposals import say_error
+from assent.wrap.transports import RpcError
 from assent.wrap.upstreams import AskClient, Upstream
 
 INPUT_REQUIRED: Final = "input_required"

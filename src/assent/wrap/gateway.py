@@ -2,7 +2,7 @@
 
 A caller has a profile. Each of its servers is asked for its tools; a server that does not answer is
 left out of the list, by name in the log. New and changed definitions are held: one action for each
-server asks a person to accept them. A gated call becomes an action (`assent.wrap.gated`); any other goes
+server asks a person to accept them. A gated call becomes an action (`assent.wrap.proposals`); any other goes
 to its server as it is. No server's failure reaches another.
 """
 
@@ -32,11 +32,9 @@ from assent.platform.services import (
     tenancy,
 )
 from assent.platform.values import HOUR_MS, MINUTE_MS, Refusal, WorkspaceId, list_unpassed, select_passed
-from assent.wrap import gated, storing
+from assent.wrap import proposals, repository
 from assent.wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
 from assent.wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
-from assent.wrap.gated import HeldCalls, say_error
-from assent.wrap.links import RpcError, Unanswered, Unsent
 from assent.wrap.listing import (
     LISTS,
     MAX_TOOLS,
@@ -57,6 +55,8 @@ from assent.wrap.profiles import (
     read_order,
     read_rules,
 )
+from assent.wrap.proposals import HeldCalls, say_error
+from assent.wrap.transports import RpcError, Unanswered, Unsent
 from assent.wrap.upstreams import AGAIN, PassedOn, Upstream, Upstreams
 
 log = logging.getLogger("assent.wrap")
@@ -96,7 +96,7 @@ class ArrangedTools:
     def __init__(
         self,
         found: Mapping[str, tuple[dict[str, Any], ...]],
-        pins: storing.Pins,
+        pins: repository.Pins,
         offered: tuple[OfferedTool, ...],
     ) -> None:
         self._found = found
@@ -105,7 +105,7 @@ class ArrangedTools:
         self.by_name = {each.name: each for each in offered}
         self.listing = [each.describe() for each in offered if each.mode != "hide" and not each.held]
 
-    def is_of(self, found: Mapping[str, tuple[dict[str, Any], ...]], pins: storing.Pins) -> bool:
+    def is_of(self, found: Mapping[str, tuple[dict[str, Any], ...]], pins: repository.Pins) -> bool:
         same = found.keys() == self._found.keys() and all(found[name] is self._found[name] for name in found)
         return same and pins is self._pins
 
@@ -125,7 +125,7 @@ class Gateway:
         self._profiles: dict[tuple[str, str], Profile] = {}
         self._by_settings: dict[str, str] = {}
         self._arranged: dict[tuple[str, str], ArrangedTools] = {}
-        self._pins: dict[str, tuple[float, storing.Pins]] = {}
+        self._pins: dict[str, tuple[float, repository.Pins]] = {}
         self._asked_ms: dict[tuple[str, str], int] = {}
         """By workspace and server, when a person was asked about its tools."""
         self._starts: dict[tuple[str, str], tuple[str, int]] = {}
@@ -157,14 +157,14 @@ class Gateway:
         return self._by_settings[workspace_id]
 
     async def _keep(self, workspace_id: WorkspaceId, profile: Profile) -> str:
-        profile_id = await storing.keep_profile(self._services, workspace_id, profile)
+        profile_id = await repository.keep_profile(self._services, workspace_id, profile)
         self._profiles[(workspace_id, profile_id)] = profile
         return profile_id
 
     async def _profile(self, call: ForeignCall) -> Profile:
         key = (call.caller.workspace_id, call.profile_id)
         if key not in self._profiles:
-            found = await storing.find_profile(self._services, call.caller.workspace_id, call.profile_id)
+            found = await repository.find_profile(self._services, call.caller.workspace_id, call.profile_id)
             if found is None:
                 raise LookupError("this profile is not known")
             self._profiles[key] = found
@@ -201,7 +201,7 @@ class Gateway:
         if found.mode == "gate" and not profile.observe:
             return await self._ask(call, profile, found, arguments, params)
         if not found.reads_only and (frozen := await self._find_freeze(call)) is not None:
-            return gated.refuse(freezes.explain(frozen))
+            return proposals.refuse(freezes.explain(frozen))
         if found.mode == "gate":
             await self._observe(call, profile, found)
         return await self._pass(call, profile, found, {**params, "arguments": arguments})
@@ -236,7 +236,7 @@ class Gateway:
             for name in found:
                 held = [each for each in offered if each.held and each.server == name]
                 if name not in known:
-                    await storing.accept_first(self._services, workspace_id, held)
+                    await repository.accept_first(self._services, workspace_id, held)
                 elif shown := [each for each in held if each.mode != "hide"]:
                     asked &= await self._ask_to_accept(call, profile, name, shown)
             self._pins.pop(workspace_id, None)
@@ -255,12 +255,12 @@ class Gateway:
             await self._services.store.write(lambda: note_start(workspace_id, server, why, now_ms))
             self._starts[key] = (why, now_ms)
 
-    async def _find_pins(self, workspace_id: WorkspaceId) -> storing.Pins:
+    async def _find_pins(self, workspace_id: WorkspaceId) -> repository.Pins:
         """Return the accepted definitions, read at most once a second: another process may accept one."""
         now = time.monotonic()
         read_at, pins = self._pins.get(workspace_id, (float("-inf"), {}))
         if now - read_at >= PINS_SECONDS:
-            found = await storing.list_pins(self._services, workspace_id)
+            found = await repository.list_pins(self._services, workspace_id)
             pins = pins if found == pins else found
             self._pins[workspace_id] = (now, pins)
         return pins
@@ -273,18 +273,18 @@ class Gateway:
         now_ms, place = services.clock.now_ms(), (workspace_id, server)
         if now_ms < self._asked_ms.get(place, now_ms - ASK_MS) + ASK_MS:
             return False
-        kept = (profile, *await storing.list_profiles(services, workspace_id))
+        kept = (profile, *await repository.list_profiles(services, workspace_id))
         passing = {each.tool for each in held if lets_pass(kept, server, each.definition, hinted=each.hinted)}
         # Calls that are made without asking come first.
         held.sort(key=lambda each: (each.tool not in passing, each.tool))
-        tools = await storing.show_tools(services, workspace_id, held, passing)
+        tools = await repository.show_tools(services, workspace_id, held, passing)
         command, folder = write_place(profile.require(server))
         details = AcceptDetails(
             server=server, command=command, folder=folder, tools=tools, more=len(held) - len(tools)
         )
         self._asked_ms[place] = now_ms
         try:
-            await gated.propose(services, call, make_acceptance(details), "tools/list")
+            await proposals.propose(services, call, make_acceptance(details), "tools/list")
         except Refusal as refusal:
             log.warning("a person cannot be asked about the tools of %s: %s", server, refusal.reason)
         return True
@@ -301,7 +301,7 @@ class Gateway:
         rule, spec, workspace_id = tool.rule, profile.require(tool.server), call.caller.workspace_id
         # Its use keeps it for as long as the action can wait.
         await self._keep(workspace_id, profile)
-        others = await storing.list_profiles(self._services, workspace_id, storing.COMPARED)
+        others = await repository.list_profiles(self._services, workspace_id, repository.COMPARED)
         differs = ", ".join(profile.find_differences(spec, others))
         command, folder = write_place(spec)
         details = CallDetails(
@@ -323,14 +323,14 @@ class Gateway:
         try:
             if "runs:write" not in call.caller.scopes:
                 raise tenancy.lack_scope("runs:write")
-            action = await gated.propose(self._services, call, effect, tool.name)
+            action = await proposals.propose(self._services, call, effect, tool.name)
         except Refusal as refusal:
-            return gated.refuse(refusal)
+            return proposals.refuse(refusal)
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         settled = await self.held.wait(call, action, token)
         frozen = freezes.describe(await self._find_freeze(call), settled)
-        return gated.answer(self._services, call, settled, arguments, frozen)
+        return proposals.answer(self._services, call, settled, arguments, frozen)
 
     async def _pass(
         self, call: ForeignCall, profile: Profile, tool: OfferedTool, params: Mapping[str, Any]
@@ -363,7 +363,7 @@ class Gateway:
 
     async def _observe(self, call: ForeignCall, profile: Profile, tool: OfferedTool) -> None:
         """Record a call that the gate would have asked about, and propose rules."""
-        counted = await storing.observe(self._services, call.caller.workspace_id, tool.server, tool.tool)
+        counted = await repository.observe(self._services, call.caller.workspace_id, tool.server, tool.tool)
         offered = [each for each in (await self._find_tools(call)).offered if each.server == tool.server]
         folder = Path(self._settings["data_dir"]) / "proposed-rules"
         trusted = profile.rules_for(tool.server).trusted
@@ -429,7 +429,7 @@ class Gateway:
             new = [each for each in listed if each.is_held(pins) and (name, each.tool) not in pins]
             kept = sum(owner == name and ":" in tool for owner, tool in pins)
             if new := new[: max(0, MAX_TOOLS - kept)]:
-                await storing.accept_first(self._services, workspace_id, new)
+                await repository.accept_first(self._services, workspace_id, new)
                 self._pins.pop(workspace_id, None)
             return listed
 
@@ -441,7 +441,7 @@ class Gateway:
     async def _explain_held(self, call: ForeignCall, entry: OfferedEntry) -> str:
         """Say what is not as it was accepted, and how a person goes on."""
         workspace_id, now = call.caller.workspace_id, entry.definition
-        text = await storing.find_definition(self._services, workspace_id, entry.server, entry.tool)
+        text = await repository.find_definition(self._services, workspace_id, entry.server, entry.tool)
         accepted = msgspec.json.decode(text) if text else {}
         parts = sorted(each for each in {*accepted, *now} if accepted.get(each) != now.get(each))
         return HELD.format(name=entry.name[:200], server=entry.server, parts=", ".join(parts))

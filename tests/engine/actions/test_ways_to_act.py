@@ -25,7 +25,7 @@ HOME = Path(assent.__file__).parent
 REACH_OUT = {
     "engine/actions/execution.py perform": "after a claim",
     "engine/actions/reconciliation.py ask_provider": "after a claim; a look-up only reads",
-    "wrap/agent_tools.py claim_call": "hands a claim out",
+    "wrap/agent_calls.py claim_call": "hands a claim out",
     "wrap/connector.py _read_present": "reads the freeze, unless the tool is trusted and only reads",
     "wrap/connector.py perform": "a connector, after a claim",
     "wrap/gateway.py _pass": "reads the freeze, unless the tool is trusted and only reads",
@@ -92,7 +92,7 @@ JOBS = {
         "write_audit_checkpoint",
     },
 }
-TRANSPORTS = ("wrap/links.py", "wrap/http_link.py", "wrap/upstreams.py")
+TRANSPORTS = ("wrap/transports.py", "wrap/upstreams.py")
 EXECUTORS = {"server": "claims", "agent": "claims", "person": "acts by hand, which no server can stop"}
 
 

@@ -27,8 +27,8 @@ from assent.platform.tools import (
     RunIdArgument,
     Tool,
     refuse_unknown_id,
+    report,
     require_run,
-    result_texts,
 )
 from assent.platform.values import (
     LARGEST,
@@ -127,10 +127,10 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
     run, of_run = await call.services.store.read(look)
     found, asset = await measurement.measure(call.services, workspace_id, run_id, by=call.caller.name)
     sent = tuple(action for action in of_run if action.executed_ms is not None)
-    left = [action for action in of_run if find_section(action, call.now_ms) in result_texts.OPEN]
+    left = [action for action in of_run if find_section(action, call.now_ms) in report.OPEN]
     around = await circumstances.read_circumstances(call.services, call.caller, left)
-    shown = result_texts.show_results(found, of_run, around, effects, call.now_ms)
-    said = f"{result_texts.describe_sent(of_run)} {result_texts.describe_results(found, of_run, effects)}"
+    shown = report.show_results(found, of_run, around, effects, call.now_ms)
+    said = f"{report.describe_sent(of_run)} {report.describe_results(found, of_run, effects)}"
     following = _following(run_id, left, around)
     guide = AgentGuide(
         {"measurement": InChat(body=shown, title=asset.title, asset_id=asset.asset_id)},

@@ -51,7 +51,7 @@ from assent.platform.values import (
     is_expired,
 )
 from assent.wrap.effects import ACCEPT, OPERATOR, check_call
-from assent.wrap.storing import Proposed, find_proposed, keep_proposed
+from assent.wrap.repository import Proposed, find_proposed, keep_proposed
 
 log = logging.getLogger("assent.wrap")
 
