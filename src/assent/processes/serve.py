@@ -145,7 +145,7 @@ class Surfaces:
         from assent.serving.discovery import Documents, operators
         from assent.serving.http import AllowedPeers
         from assent.serving.site import build_site
-        from assent.serving.web.review.routes import answer_lost, review_routes
+        from assent.serving.web.routes import answer_lost, review_routes
         from assent.serving.web.shell.live import Live
         from assent.serving.web.shell.pages import page_routes
 

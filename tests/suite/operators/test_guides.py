@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.suite.operators.conftest import Loop
 
-from assent.serving.web.guides.pages import GUIDES, write_guide
+from assent.serving.web.shell.pages import GUIDES, write_guide
 from assent.suite.testing import ALL_TOOLS
 
 TOOLS = {tool.name: tool for tool in ALL_TOOLS}

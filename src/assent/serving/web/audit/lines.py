@@ -395,10 +395,3 @@ def _place(stream_id: str, kind: str) -> str | None:
 
 
 # audit.html
-FINDINGS: Final = {
-    (False, False): "{what}",
-    (True, False): "{what} in {where}",
-    (False, True): "{what}, at {event}",
-    (True, True): "{what} in {where}, at {event}",
-}
-"""A finding of a verification, by whether its place and its event are known."""

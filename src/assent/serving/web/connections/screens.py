@@ -29,7 +29,6 @@ from assent.gate.connection import (
 )
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.kernel.structs import Record
 from assent.net.mail_server import PORTS, parse_mailbox, parse_server, write_server
 from assent.ports import Choosing, Connector, Delivery, KeyChecked, NotSent, OfferedChoice, OutcomeUnknown
@@ -47,6 +46,7 @@ from assent.serving.web.connections.provider import (
 from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import PageRefused
+from assent.serving.web.shell.times import write_span
 
 MAX_KEY_CHARS: Final = 500
 ASK_SECONDS: Final = 10.0
@@ -444,20 +444,12 @@ def judge(view: ProviderView | None, connector: Connector | None, is_ready: bool
 def promise(delivery: Delivery) -> str:
     """Describe the connector's guarantee against sending twice (C30)."""
     if delivery.kind == "native_key":
-        return f"Yes: the provider recognises a repetition for {_span(delivery.window_ms or 0)}"
+        return f"Yes: the provider recognises a repetition for {write_span(delivery.window_ms or 0)}"
     return {
         "natural_key": "Yes: the same content is found instead of being made twice",
         "read_back": "Yes: the provider is asked whether it happened",
         "none": "No: a person looks, and it is never repeated on a guess",
     }[delivery.kind]
-
-
-def _span(ms: int) -> str:
-    for unit_ms, name in ((DAY_MS, "day"), (HOUR_MS, "hour"), (MINUTE_MS, "minute")):
-        if ms >= unit_ms:
-            count = ms // unit_ms
-            return f"{count} {name}{'' if count == 1 else 's'}"
-    return f"{ms // 1000} seconds"
 
 
 SCREENS: Final = (

@@ -4,6 +4,7 @@ less. It changes nothing: a suggestion leads to the page on which a person chang
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from statistics import median
 from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
@@ -19,7 +20,7 @@ from assent.ports import Transaction
 from assent.present.rule_text import describe_need
 from assent.present.status_report import plain_detail
 from assent.serving.web.review.history import capital
-from assent.serving.web.shell.charts import draw_rows, median
+from assent.serving.web.shell.charts import draw_rows
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import with_query
 
@@ -152,14 +153,10 @@ def list_agents(decisions: Iterable[RecordedDecision]) -> list[AgentRecord]:
 def list_waits(decisions: Iterable[RecordedDecision], key: Callable[[RecordedDecision], str]) -> list[Wait]:
     """The median time to a decision of each sort, the slowest first."""
     found = [
-        Wait(name, len(each), median([one.waited_ms for one in each]) or 0.0)
+        Wait(name, len(each), median(one.waited_ms for one in each))
         for name, each in _group(decisions, key).items()
     ]
     return sorted(found, key=lambda wait: (-wait.median_ms, wait.name))
-
-
-def find_median(decisions: Sequence[RecordedDecision]) -> float | None:
-    return median([one.waited_ms for one in decisions])
 
 
 def list_hasty(decisions: Iterable[RecordedDecision]) -> list[RecordedDecision]:
@@ -226,7 +223,6 @@ async def show(visit: Visit) -> Response:
     found = await visit.read(look)
     read, effects = found.read, visit.services.effects
     decided = [one for one in read.decisions if not one.is_step]
-    middle = find_median(decided)
     hasty = list_hasty(decided)
     ages = draw_rows([float(count) for count in read.ages])
     values: dict[str, Any] = {
@@ -241,7 +237,7 @@ async def show(visit: Visit) -> Response:
         ],
         "decided": len(decided),
         "is_cut": len(read.decisions) >= operations.MOST_DECISIONS,
-        "median": write_span(middle) if middle is not None else "",
+        "median": write_span(median(one.waited_ms for one in decided)) if decided else "",
         "by_channel": _rows(list_waits(decided, lambda one: effects.page_label(one.channel))),
         "by_person": _rows(list_waits(decided, lambda one: one.by)),
         "agents": [

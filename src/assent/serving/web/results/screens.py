@@ -94,13 +94,6 @@ def say_funnel(runs: int, lost: str) -> str:
     return f"{reports}; {lost}." if lost else f"{reports}."
 
 
-# results.html
-PER_RUN: Final = "{chosen} per run"
-NO_DATA_ON: Final = "{channel}: no data, because {why}."
-ADD_NUMBERS_TO: Final = "Add numbers: {title}"
-ADD_NUMBERS: Final = "Add numbers"
-
-
 # The figures of the results page: series of one metric over runs, by channel, and the funnel of mail. Pure.
 #
 # Only numbers that count the same thing are added (E100): a metric over the channels of a run as its measurement
@@ -456,7 +449,7 @@ def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live:
     """Why a channel has no numbers, and the button that mends it."""
     effects = visit.services.effects
     info = effects.connectors.get(source)
-    button = (ADD_NUMBERS, with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}))
+    button = ("Add numbers", with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}))
     if reason != NO_SOURCE and info is not None and info.auth_mode != "none" and source not in live:
         button = (f"Connect {info.label}", f"/connect/{source}?workspace={visit.workspace_id}")
     elif not effects.has_channel(channel):

@@ -132,12 +132,3 @@ def draw_funnel(steps: Sequence[tuple[str, float]]) -> tuple[FunnelStep, ...]:
         share = round(100 * value / before, 1) if before else None
         found.append(FunnelStep(name, value, length, share))
     return tuple(found)
-
-
-def median(values: Sequence[float]) -> float | None:
-    """The value in the middle; None without values."""
-    ordered = sorted(values)
-    if not ordered:
-        return None
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -1,26 +1,73 @@
-"""The routes of all pages, in one table. Each passes the page edge."""
+"""The public pages and their routes: the start page, guides, texts for agents, getting a key, static files."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from assent.engine.core.services import Services
 from assent.kernel.reasons import Reason, describe_reason
+from assent.kernel.structs import Record
 from assent.serving.instructions import instructions
-from assent.serving.web.guides.pages import GuidePages
 from assent.serving.web.people.people import Cookies, find_session
 from assent.serving.web.people.signup import SignupPages
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND
 from assent.serving.web.shell.errors_to_pages import make_routes
 from assent.serving.web.shell.headers import ASSET_HEADERS, see_other
+from assent.serving.web.shell.markdown import render
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.serving.web.shell.rendering import CACHING, PREFIX, find_asset, page
 from assent.tools.catalog import Catalog
+
+# The guides for people and agents: one Markdown file each, with this server's address.
+
+GUIDES: Final = ("quickstart", "closed-loop")
+MEDIA_TYPE: Final = "text/markdown"
+SUFFIX: Final = ".md"
+
+
+class Guide(Record):
+    title: str
+    markdown: str
+    html: Markup
+
+
+@cache
+def write_guide(name: str, base_url: str) -> Guide:
+    """Fill in the address of the server, and render the text below its title."""
+    source = Path(__file__).with_name("guides").joinpath(name + SUFFIX).read_text(encoding="utf-8")
+    markdown = source.replace("{base_url}", base_url)
+    heading, _, body = markdown.partition("\n")
+    return Guide(heading.removeprefix("# "), markdown, Markup(render(body).html))  # noqa: S704 - cleaned
+
+
+class GuidePages:
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url.rstrip("/")
+
+    async def show(self, request: Request) -> Response:
+        """Serve `/docs/NAME` as a page, or as Markdown with `.md` or `Accept: text/markdown`.
+
+        The seeds name both guides in the documentation and give no address, so `/docs/` is our choice.
+        """
+        path = str(request.path_params["name"])
+        name = path.removesuffix(SUFFIX)
+        if name not in GUIDES:
+            raise PageRefused(NOT_FOUND)
+        guide = write_guide(name, self._base_url)
+        headers = {"Vary": "Accept"}
+        if path != name or MEDIA_TYPE in request.headers.get("accept", ""):
+            return Response(guide.markdown, media_type=MEDIA_TYPE, headers={**ASSET_HEADERS, **headers})
+        return page(
+            request, "guide.html", {"guide": guide, "source": f"/docs/{name}{SUFFIX}"}, headers=headers
+        )
 
 
 def page_routes(

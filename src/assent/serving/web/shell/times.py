@@ -102,9 +102,13 @@ def relative(delta_ms: int) -> str:
     size = abs(delta_ms)
     if size < MINUTE_MS:
         return "just now" if delta_ms <= 0 else "in less than a minute"
+    return f"{write_span(size)} ago" if delta_ms < 0 else f"in {write_span(size)}"
+
+
+def write_span(ms: int) -> str:
+    """`2 days`, `3 hours`, `1 minute`, `0 seconds`: the largest unit alone."""
     for unit_ms, name in ((DAY_MS, "day"), (HOUR_MS, "hour"), (MINUTE_MS, "minute")):
-        if size >= unit_ms:
-            count = size // unit_ms
-            words = f"{count} {name}{'s' if count > 1 else ''}"
-            return f"{words} ago" if delta_ms < 0 else f"in {words}"
-    return "just now"
+        if ms >= unit_ms:
+            count = ms // unit_ms
+            return f"{count} {name}{'' if count == 1 else 's'}"
+    return f"{ms // 1000} seconds"

@@ -1,1 +1,0 @@
-"""Guides: quickstart and closed loop."""
