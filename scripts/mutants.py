@@ -70,7 +70,15 @@ PACKAGES = {
     ),
     "wrap": Package(
         ("assent/wrap/*.py",),
-        ("tests/wrap", "-m", "not slow", "-k", "not postgres and not http-sqlite"),
+        (
+            "tests/unit/wrap",
+            "tests/wrap",
+            "tests/adapters/test_agent_calls.py",
+            "-m",
+            "not slow",
+            "-k",
+            "not postgres and not http-sqlite",
+        ),
         12,
     ),
 }

@@ -43,13 +43,13 @@ from assent.jobs.worker import Runner  # noqa: E402
 from assent.processes import heads  # noqa: E402
 from assent.processes.serve import Surfaces  # noqa: E402
 from assent.stores import sqlite_transactions  # noqa: E402
-from assent.wrap import gated  # noqa: E402
+from assent.wrap import proposals  # noqa: E402
 
 heads.RECORD_SECONDS = 600.0  # type: ignore[misc] # the position is recorded beside the calls, not by one
 heads.PAUSE_SECONDS = 600.0  # type: ignore[misc] # nor later, because a call before claimed an action
 sqlite_transactions.BRIEF_SECONDS = 60.0  # type: ignore[misc] # a slow disk must not change which thread writes
 
-gated.HOLD_SECONDS = 0  # type: ignore[misc] # the call answers that a person has to approve it, and waits for no one
+proposals.HOLD_SECONDS = 0  # type: ignore[misc] # the call answers that a person has to approve it, and waits for no one
 
 WARM_UPS = 4
 """Calls before the traced one, so that every thread has opened its connection."""
