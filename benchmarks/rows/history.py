@@ -31,7 +31,7 @@ from tests.postgres_server import Cluster, binaries
 
 from assent.app import App
 from assent.engine.actions import actions
-from assent.engine.actions.execution import EXECUTE_TOOL
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.engine.people import people
 from assent.engine.workflows.answers import WorkflowAnswer

@@ -52,7 +52,7 @@ def check_then_set_claim() -> None:
     async def claim_action(services: Any, order: Any) -> Any:
         action, policy = await services.store.read(lambda: actions.find(order.workspace_id, order.action_id))
         now_ms = services.clock.now_ms()
-        judge(action, policy, now_ms, services.keys.seals, by_hand=False)
+        judge(action, policy.require(action), now_ms, services.keys.seals, by_hand=False)
         await asyncio.sleep(0.01)
         return await claim(services, order)
 

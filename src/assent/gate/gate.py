@@ -96,10 +96,10 @@ class ApprovedAction:
 
 
 def judge_execution(
-    action: Action, policy: Policy, now_ms: int, seals: Seals, *, by_hand: bool = False
+    action: Action, needed: Requirement, now_ms: int, seals: Seals, *, by_hand: bool = False
 ) -> None:
     """Raise `Objection` unless the stored status is approved, for exactly this content, with enough
-    assurance (E5, E25, E63).
+    assurance (E5, E25, E63). `needed` is what the workspace's policy requires of this action.
 
     No argument and no text of the content or the caller changes the result (E65): a flag that only
     the agent honours is no gate (E73). Before an approval the reason is `requires_approval` with
@@ -111,7 +111,6 @@ def judge_execution(
         raise Objection(Case.ENDED, action)
     if is_expired(action, now_ms) and (state == AWAITING or not by_hand):
         raise Objection(Case.EXPIRED, action)
-    needed = policy.require(action)
     if needed.denied:
         raise Objection(Case.DENIED, action, needed)
     if state == AWAITING:

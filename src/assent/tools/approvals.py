@@ -14,7 +14,8 @@ import msgspec
 
 from assent.engine.actions import actions, circumstances, execution, explaining
 from assent.engine.actions.circumstances import Decided
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
 from assent.gate.audit import ActionRecord, build_record

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from assent.engine.actions import actions, execution, reconciliation, recording
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import Executed
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze

@@ -12,7 +12,8 @@ from tests.engine.actions.provider import Provider, Sent, lost_before, refused, 
 from tests.surfaces import Outcome, Surface
 
 from assent.engine.actions import actions, decisions, execution, reconciliation, staging
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import failpoints, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy

@@ -18,7 +18,8 @@ from tests.promises import find_promises
 
 from assent.cli.operating.freeze import stop_sending
 from assent.engine.actions import actions, execution
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder, ReadinessAnswer
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL, ReadinessAnswer
 from assent.engine.core import freezes
 from assent.gate.policy import Policy, Requirement
 from assent.gate.preflight import Readiness

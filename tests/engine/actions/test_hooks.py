@@ -13,7 +13,8 @@ from tests.own_sql import bind_marks
 from tests.serving.web.review.kit import House, post
 
 from assent.engine.actions import decisions, execution, hooks
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.audit.log import Signer
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.erasure import contents

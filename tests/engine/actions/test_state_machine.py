@@ -41,7 +41,8 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions, execution, reconciliation, staging
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import Executed
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import journal

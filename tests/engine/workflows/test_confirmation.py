@@ -12,7 +12,7 @@ from tests.engine.workflows.kit import APPROVE, EDIT, GET, REJECT, Payload, Play
 from tests.workflow.library import step
 
 from assent.engine.actions import change_requests, decisions
-from assent.engine.actions.execution import EXECUTE_TOOL
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS

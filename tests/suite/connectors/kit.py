@@ -11,7 +11,8 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions, execution, reconciliation
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import RECONCILE_JOB, Executed
 from assent.engine.core.jobs import JobKind
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE

@@ -43,7 +43,7 @@ HOUR = Policy(high=Requirement(Assurance.PERSON, within_ms=3_600_000))
 
 
 def judge(action: Action, policy: Policy = DEFAULT, now_ms: int = NOW_MS, *, by_hand: bool = False) -> None:
-    gate.judge_execution(action, policy, now_ms, SEALS, by_hand=by_hand)
+    gate.judge_execution(action, policy.require(action), now_ms, SEALS, by_hand=by_hand)
 
 
 def object_to(

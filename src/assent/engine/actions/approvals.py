@@ -19,7 +19,7 @@ from assent.engine.actions import actions, hooks
 from assent.engine.actions.hooks import ApprovalEnded
 from assent.gate import policy as policy_of
 from assent.gate.gate import Decider, approver_key
-from assent.gate.policy import PERSON, Policy, Requirement
+from assent.gate.policy import PERSON, Requirement
 from assent.gate.records import Action, Approval, Assurance, Status, Voice
 from assent.gate.transitions import Move, Step, path
 from assent.kernel.ids import SYSTEM_WORKSPACE
@@ -95,12 +95,12 @@ def add(
     return tuple(given.voice for given in counted)
 
 
-def is_complete(action: Action, policy: Policy) -> Transaction[bool]:
-    """Whether the approval of an action holds if only those count who may still decide in its workspace.
-    A single approval is that person's decision and stays, as long as the policy names no group."""
-    needed, approval = policy.require(action), action.approval
+def list_present(action: Action, needed: Requirement) -> Transaction[tuple[Voice, ...] | None]:
+    """Return what the approval of an action rests on, of those who may still decide in its workspace. None if it is
+    a single person's decision: that stays, as long as the policy names no group."""
+    approval = action.approval
     if approval is None or (needed.approvers == 1 and not needed.groups):
-        return True
+        return None
     present: list[Voice] = []
     for voice in approval.voices:
         if not voice.approver.startswith(PERSON):
@@ -112,7 +112,7 @@ def is_complete(action: Action, policy: Policy) -> Transaction[bool]:
             person_id=voice.approver.removeprefix(PERSON),
         )
         present += [msgspec.structs.replace(voice, role=row["role"]) for row in rows]
-    return policy_of.holds(tuple(present), needed, action)
+    return tuple(present)
 
 
 def reopen(seen: Action, by: str, via: str, now_ms: int) -> Transaction[Action]:

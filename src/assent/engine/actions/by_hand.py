@@ -12,6 +12,7 @@ from assent.engine.actions.hooks import Settled
 from assent.gate import gate
 from assent.gate.effects import MANUAL
 from assent.gate.gate import ANY_CONTENT, Decider
+from assent.gate.policy import holds
 from assent.gate.records import BY_HAND, Action
 from assent.gate.seals import Seals
 from assent.gate.transitions import Move, path
@@ -55,9 +56,11 @@ def record_publish(
     """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     by_hand = action.view.executes == "person" or blocked
+    needed = policy.require(action)
     with refusals.worded(links):
-        gate.judge_execution(action, policy, now_ms, seals, by_hand=by_hand)
-    if not (yield from approvals.is_complete(action, policy)):
+        gate.judge_execution(action, needed, now_ms, seals, by_hand=by_hand)
+    present = yield from approvals.list_present(action, needed)
+    if present is not None and not holds(present, needed, action):
         raise refusals.needs_approval(action, links(action), refusals.APPROVER_LEFT)
     refuse_confirmation(action)
     if not by_hand:

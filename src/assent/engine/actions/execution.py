@@ -23,9 +23,9 @@ three phases, and the database states before the call that a call may happen.
 
 A connector that is not `always_ready` is asked for its readiness before the claim, and what the
 approval relied on is observed again (`engine.connections.observing`), outside any transaction. Only the stored action
-names the connector, so the first `claim` raises `_AskFirst`, rolls back, and is repeated with the
-answer. If account, recipients, price or target differ from the approval, the claim rolls back and
-the action waits for a new approval.
+names the connector, so a guard of the first `claim` asks (`engine.actions.guards`): the claim rolls back and is
+repeated with the answer. If account, recipients, price or target differ from the approval, the claim rolls back
+and the action waits for a new approval.
 
 Outcomes. Delivered: `executed`, with the provider's id. NotSent, curable: `retryable`; the approval
 still holds and a later call may claim again. NotSent, not curable: `failed`. OutcomeUnknown:
@@ -74,11 +74,21 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, blocked, circumstances, hooks, remainder
+from assent.engine.actions import actions, approvals, blocked, circumstances, guards, hooks, remainder
+from assent.engine.actions.guards import (
+    Ask,
+    ClaimFacts,
+    HasDrifted,
+    HaveApproversLeft,
+    IsReady,
+    ReadinessAnswer,
+    Refuse,
+    WasSent,
+)
 from assent.engine.actions.hooks import Claimed
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
 from assent.engine.audit import refused_attempts
@@ -89,15 +99,12 @@ from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.engine.recovery import doubts, holding
 from assent.gate import gate
-from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Attempt, Observation, Status
+from assent.gate.records import Action, Attempt
 from assent.gate.review_link import LOOK, Scope
-from assent.gate.rules import drift
-from assent.gate.rules.drift import DriftChange
 from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.ports import (
@@ -110,18 +117,9 @@ from assent.ports import (
     Transaction,
 )
 from assent.present import refusals
-from assent.present.refusals import (
-    refuse_by_hand,
-    refuse_missing_type,
-    refuse_not_live,
-    refuse_unfit,
-    refuse_unready,
-)
-from assent.present.workflow_step import refuse_confirmation
 
 log = logging.getLogger("assent.execution")
 
-EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
 T = TypeVar("T")
 
 
@@ -186,41 +184,57 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
 
 
 async def claim_action(services: Services, order: ExecutionOrder) -> Action | Executed:
-    """Claim the action, after asking its connector for readiness where that is needed. Returns the
-    claimed action, or the stored answer of a replay."""
+    """Claim the action, after answering what a guard asks. Returns the claimed action, or the stored answer of a
+    replay."""
     asked: ReadinessAnswer | None = None
     while True:
         now_ms = services.clock.now_ms()
         begin = partial(claim, services, order, services.new_id(now_ms), now_ms, asked)
         try:
             return await services.store.write(begin)
-        except _AskFirst as ask:
-            effect, observed = ask.action.effect, None
-            readiness = await circumstances.readiness_of(ask.connector, order.workspace_id, effect)
-            if not readiness.ready:
-                bound, readiness = await blocked.bind(services, ask.action, by=order.by, via=order.tool)
-                if bound is not None:
-                    raise refuse_new_account(services, order, bound) from None
-                advice = circumstances.advise(services, order.workspace_id, effect, readiness)
-                readiness = msgspec.structs.replace(readiness, fix_hint=advice)
-            else:
-                await blocked.reread(services, ask.action, by=order.by, via=order.tool)
-                observed = await observing.observe(services, ask.action, ready=True)
-            asked = ReadinessAnswer(ask.connector.id, ask.action.digest, readiness, observed)
-        except _Incomplete as short:
-            again = partial(approvals.reopen, short.action, order.by, order.tool, now_ms)
-            raise refuse_incomplete(services, order, await services.store.write(again)) from None
-        except _Drifted as found:
-            changed = await observing.send_back(
-                services, found.action, found.now, found.changes, by=order.by, via=order.tool
-            )
-            raise refusals.refuse_drift(changed, found.changes, approved=True) from None
-        except doubts.Doubted as found:
-            suspend = partial(holding.suspend_doubted, found.action, services.new_id(now_ms), now_ms)
-            unknown = await services.store.write(suspend)
-            services.background.wake_jobs()
-            url = services.links.review_url(order.workspace_id, unknown.run_id, now_ms, order.link_scope)
-            raise refusals.unknown_outcome(unknown, url) from None
+        except Unanswered as unanswered:
+            question = unanswered.question
+        if isinstance(question, IsReady):
+            asked = await _ask_connector(services, order, question)
+        else:
+            raise await _put_aside(services, order, question)
+
+
+async def _ask_connector(services: Services, order: ExecutionOrder, question: IsReady) -> ReadinessAnswer:
+    """Ask a connector for its readiness, and what the approval relied on. Raises `Refusal` if the action needs a new
+    approval."""
+    action, connector = question.action, question.connector
+    observed = None
+    readiness = await circumstances.readiness_of(connector, order.workspace_id, action.effect)
+    if readiness.ready:
+        await blocked.reread(services, action, by=order.by, via=order.tool)
+        observed = await observing.observe(services, action, ready=True)
+    else:
+        bound, readiness = await blocked.bind(services, action, by=order.by, via=order.tool)
+        if bound is not None:
+            raise refuse_new_account(services, order, bound)
+        advice = circumstances.advise(services, order.workspace_id, action.effect, readiness)
+        readiness = msgspec.structs.replace(readiness, fix_hint=advice)
+    return ReadinessAnswer(connector.id, action.digest, readiness, observed)
+
+
+async def _put_aside(
+    services: Services, order: ExecutionOrder, question: HaveApproversLeft | HasDrifted | WasSent
+) -> Refusal:
+    """Let an action wait for the answer of a person, or of its provider. Returns the refusal."""
+    now_ms, seen = services.clock.now_ms(), question.action
+    if isinstance(question, HaveApproversLeft):
+        again = partial(approvals.reopen, seen, order.by, order.tool, now_ms)
+        return refuse_incomplete(services, order, await services.store.write(again))
+    if isinstance(question, HasDrifted):
+        now, changes = question.now, question.changes
+        changed = await observing.send_back(services, seen, now, changes, by=order.by, via=order.tool)
+        return refusals.refuse_drift(changed, changes, approved=True)
+    suspend = partial(holding.suspend_doubted, seen, services.new_id(now_ms), now_ms)
+    unknown = await services.store.write(suspend)
+    services.background.wake_jobs()
+    url = services.links.review_url(order.workspace_id, unknown.run_id, now_ms, order.link_scope)
+    return refusals.unknown_outcome(unknown, url)
 
 
 def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
@@ -236,23 +250,6 @@ def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action)
     )
 
 
-class ReadinessAnswer(Record):
-    """A connector's readiness for the content with this digest, and what was observed if it is ready."""
-
-    connector_id: str
-    digest: str
-    readiness: Readiness
-    observed: Observation | None = None
-
-
-class _Incomplete(Exception):  # noqa: N818 - control flow
-    """Rolls a claim back, because too few of the people who approved may still decide."""
-
-    def __init__(self, action: Action) -> None:
-        super().__init__(action.action_id)
-        self.action = action
-
-
 def refuse_incomplete(services: Services, order: ExecutionOrder, reopened: Action) -> Refusal:
     """Build the refusal for an action that lacks an approval now, because an approver has left."""
     now_ms = services.clock.now_ms()
@@ -260,37 +257,12 @@ def refuse_incomplete(services: Services, order: ExecutionOrder, reopened: Actio
     return refusals.needs_approval(reopened, url, refusals.APPROVER_LEFT)
 
 
-class _Drifted(Exception):  # noqa: N818 - control flow
-    """Rolls a claim back, because something that the approval relied on has changed."""
+class Unanswered(Exception):  # noqa: N818 - control flow
+    """Rolls a claim back, because a guard has a question."""
 
-    def __init__(self, action: Action, now: Observation, changes: tuple[DriftChange, ...]) -> None:
-        super().__init__(action.action_id)
-        self.action, self.now, self.changes = action, now, changes
-
-
-class _AskFirst(Exception):  # noqa: N818 - control flow
-    """Rolls a claim back, because its connector must be asked for readiness first."""
-
-    def __init__(self, connector: Connector, action: Action) -> None:
-        super().__init__(connector.id)
-        self.connector = connector
-        self.action = action
-
-
-def _find_obstacle(services: Services, action: Action, asked: ReadinessAnswer | None) -> Refusal | None:
-    """Return the refusal if the connector cannot perform (E24), else None. Raises `_AskFirst`, or
-    `Refusal` if the type is not registered."""
-    refuse_missing_type(services.effects, action)
-    if action.view.executes == "person":
-        return refuse_by_hand(action)
-    connector = services.connectors.get(action.effect.connector)
-    if connector is None:
-        return refuse_not_live(action)
-    if not services.effects.must_observe(action, connector):
-        return None
-    if asked is None or (asked.connector_id, asked.digest) != (connector.id, action.digest):
-        raise _AskFirst(connector, action)
-    return refuse_unready(action, asked.readiness) if not asked.readiness.ready else None
+    def __init__(self, question: IsReady | HaveApproversLeft | HasDrifted | WasSent) -> None:
+        super().__init__(type(question).__name__)
+        self.question = question
 
 
 def claim(
@@ -301,43 +273,46 @@ def claim(
     asked: ReadinessAnswer | None = None,
 ) -> Transaction[Action | Executed]:
     """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated
-    idempotency key returns the stored answer (E27, E49). Raises `Refusal`, `_AskFirst` or
-    `_Drifted`; `Doubted` for an action that a restore left in doubt."""
+    idempotency key returns the stored answer (E27, E49). Raises `Refusal`, or `Unanswered` if a guard asks."""
     yield from freezes.begin_claim(order.workspace_id)
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
-    if order.key is not None:
+    request_digest = order.digest() if order.key is not None else None
+    if order.key is not None and request_digest is not None:
         stored = yield from once.recall(
-            order.workspace_id, order.tool, order.key, order.digest(), now_ms, holder=order.holder
+            order.workspace_id, order.tool, order.key, request_digest, now_ms, holder=order.holder
         )
         if stored is not None:
             return replay_answer(stored)
     action = yield from actions.judge(action, now_ms)
-    early = action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms
-    if early and (yield from freezes.find(order.workspace_id)) is not None:
-        yield from freezes.refuse(action)  # and not that it goes out later
-    with refusals.worded(
-        lambda held: services.links.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope)
-    ):
-        gate.judge_execution(
-            action, policy, now_ms, services.keys.seals, by_hand=action.view.executes == "person"
-        )
-    if not (yield from approvals.is_complete(action, policy)):
-        raise _Incomplete(action)
-    if order.approval is not None and (action.approval is None or action.approval.since != order.approval):
-        raise refusals.needs_approval(action, None)
-    refuse_wrong_tool(services, action, order.tool)
-    if action.view.unfit is not None:
-        raise refuse_unfit(action)
-    if (obstacle := _find_obstacle(services, action, asked)) is not None:
-        raise obstacle
-    observed = asked.observed if asked is not None else None
-    now = observed or observing.observe_known(services, action)
-    if action.approval is not None and (changes := drift.find_changes(action.approval.observed, now)):
-        raise _Drifted(action, now, changes)
+    needed = policy.require(action)
+    times: tuple[int, ...] = (now_ms,)
+    if doubts.DOUBT in action.metadata:
+        times = (now_ms, (yield from journal.find_latest(action.workspace_id, now_ms)))
+    early = guards.is_early(action, now_ms)
     connector = services.connectors.get(action.effect.connector)
-    if doubts.find_doubt(action) is not None:
-        for at_ms in (now_ms, (yield from journal.find_latest(action.workspace_id, now_ms))):
-            doubts.require_claimable(connector, action, at_ms)
+    verdict = guards.judge(
+        ClaimFacts(
+            action=action,
+            needed=needed,
+            voices=(yield from approvals.list_present(action, needed)),
+            frozen=(yield from freezes.find(order.workspace_id)) if early else None,
+            times=times,
+            tool=order.tool,
+            approval=order.approval,
+            asked=asked,
+            effects=services.effects,
+            connector=connector,
+            prices=services.limits.credit_prices,
+            seals=services.keys.seals,
+            links=lambda held: services.links.review_url(
+                held.workspace_id, held.run_id, now_ms, order.link_scope
+            ),
+        )
+    )
+    if isinstance(verdict, Refuse):
+        raise verdict.refusal
+    if isinstance(verdict, Ask):
+        raise Unanswered(verdict.question)
     lease_ms = services.limits.lease_ms_for(connector)
     attempt = Attempt(
         attempt_id=attempt_id,
@@ -346,7 +321,7 @@ def claim(
         lease_until_ms=now_ms + lease_ms,
         tool=order.tool,
         key=order.key,
-        request_digest=order.digest() if order.key is not None else None,
+        request_digest=request_digest,
         holder=order.holder if order.key is not None else None,
     )
     changed = msgspec.structs.replace(action, attempt=attempt)
@@ -368,21 +343,6 @@ def claim(
     )
     yield from hooks.claimed(Claimed(claimed, order.by, now_ms))
     return claimed
-
-
-def refuse_wrong_tool(services: Services, action: Action, tool: str) -> None:
-    """Refuse a tool for another kind of action. The general executor takes every kind that the server
-    executes; what an agent runs is only handed out."""
-    refuse_confirmation(action)
-    found = services.effects.find(action.effect)
-    general = () if action.view.executes == "agent" else (EXECUTE_TOOL,)
-    others = found.executor_tools if found is not None else ()
-    if tool not in (action.executor_tool, *general, *others):
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            action_id=action.action_id,
-            problems=[Problem("actionId", f"an action that {tool} fires", action.effect.type)],
-        )
 
 
 async def perform(services: Services, claimed: Action) -> SendOutcome:

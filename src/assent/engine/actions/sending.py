@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from assent.engine.actions import actions, execution
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core import freezes
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services

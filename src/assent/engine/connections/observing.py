@@ -41,12 +41,12 @@ def is_observable(action: Action) -> bool:
     return action.view.executes == "server" and action.effect.connector != WORKFLOW
 
 
-def observe_known(services: Services, action: Action) -> Observation:
-    """Return what is known without asking: recipients and amount by the stored view, and the price."""
+def observe_known(prices: Mapping[str, int], action: Action) -> Observation:
+    """Return what is known without asking: recipients and amount by the stored view, and the price by its connector."""
     if not is_observable(action):
         return Observation()
     before, cost = read_observation(action), action.preflight.estimated_cost_credits
-    listed = services.limits.credit_prices.get(action.effect.connector, 0)
+    listed = prices.get(action.effect.connector, 0)
     reached, facets = reached_addresses(action), action.view.facets
     return Observation(
         recipients=len(reached) if reached else None,
@@ -85,7 +85,7 @@ async def observe(services: Services, action: Action, *, ready: bool, described:
     if ready and getattr(connector, "observes", False):
         state |= await _ask_connector(cast("Observing", connector), action)
         facts["target"] = state
-    return msgspec.structs.replace(observe_known(services, action), **facts)
+    return msgspec.structs.replace(observe_known(services.limits.credit_prices, action), **facts)
 
 
 async def observe_staged(services: Services, action: Action, *, ready: bool) -> Action:

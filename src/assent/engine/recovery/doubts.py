@@ -27,14 +27,6 @@ class Doubt(WireRecord):
     revision: int
 
 
-class Doubted(Exception):  # noqa: N818 - control flow
-    """Rolls a claim back, because the action may have been sent before the store was restored."""
-
-    def __init__(self, action: Action) -> None:
-        super().__init__(action.action_id)
-        self.action = action
-
-
 def find_doubt(action: Action) -> Doubt | None:
     found = action.metadata.get(DOUBT)
     return msgspec.convert(found, Doubt) if found is not None else None
@@ -73,9 +65,3 @@ def may_claim(connector: Connector | None, action: Action, now_ms: int) -> bool:
     if doubt is None:
         return True
     return doubt.revision == action.revision and recognises(connector, doubt.since_ms, now_ms)
-
-
-def require_claimable(connector: Connector | None, action: Action, now_ms: int) -> None:
-    """Raise `Doubted` unless an executor may claim the action."""
-    if not may_claim(connector, action, now_ms):
-        raise Doubted(action)

@@ -100,7 +100,7 @@ def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
     if action.status is not Status.APPROVED or is_expired(action, call.now_ms) or is_rewritten(action):
         return None
     with refusals.worded(lambda held: call.review_url(held.run_id)):
-        gate.judge_execution(action, asked.policy, call.now_ms, call.seals)
+        gate.judge_execution(action, asked.policy.require(action), call.now_ms, call.seals)
     return Decision("approved")
 
 

@@ -12,7 +12,8 @@ from tests.serving.web.review.kit import House, mail, post
 from tests.serving.web.review.test_people_and_approvers import invited, two_people
 
 from assent.engine.actions import execution
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import memory
 from assent.engine.people import members
