@@ -35,6 +35,17 @@ class Desk:
         self.far = far
         self.browser = browser
 
+    def keep_answers(self) -> list[str]:
+        """All that the browser gets from now on, with its headers."""
+        seen: list[str] = []
+
+        async def keep(response: httpx.Response) -> None:
+            await response.aread()
+            seen.append(f"{response.headers} {response.text}")
+
+        self.browser.event_hooks["response"] = [keep]
+        return seen
+
     async def ask(self, provider: str, browser: httpx.AsyncClient | None = None) -> str:
         """Press the button; where the page goes on to."""
         browser = browser or self.browser

@@ -6,7 +6,6 @@ import io
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import httpx
 import pytest
 from tests.serving.web.connections.desk import WHERE, Desk, at_desk, way_out
 from tests.serving.web.connections.kit import connect, consent
@@ -270,13 +269,7 @@ async def test_no_secret_is_in_any_page_header_journal_or_row(
     desk_on_any_store: Desk, whole_log: io.StringIO
 ) -> None:
     desk = desk_on_any_store
-    seen: list[str] = []
-
-    async def keep(response: httpx.Response) -> None:
-        await response.aread()
-        seen.append(f"{response.headers} {response.text}")
-
-    desk.browser.event_hooks["response"] = [keep]
+    seen = desk.keep_answers()
     for provider in ("ga4", "search_console", "hubspot"):
         brought = await consent(await desk.ask(provider))
         await desk.back(provider, brought)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 
-import httpx
 import pytest
 from tests.serving.web.connections.desk import WHERE, Desk
 from tests.serving.web.review.kit import forms
@@ -141,13 +140,7 @@ async def test_no_key_is_in_any_page_header_journal_or_row(
     desk_on_any_store: Desk, whole_log: io.StringIO
 ) -> None:
     desk = desk_on_any_store
-    seen: list[str] = []
-
-    async def keep(response: httpx.Response) -> None:
-        await response.aread()
-        seen.append(f"{response.headers} {response.text}")
-
-    desk.browser.event_hooks["response"] = [keep]
+    seen = desk.keep_answers()
     wrong = "sk_" + "f" * 64
     await desk.press("zernio", "key", key=wrong)
     for provider, key in KEYS.items():

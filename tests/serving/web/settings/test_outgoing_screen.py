@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import httpx
 import pytest
@@ -32,15 +31,6 @@ class Receiver:
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> WebhookReply:
         self.posted.append(url)
         return WebhookReply(self.status)
-
-
-@pytest.fixture
-async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    made = House(database_url, tmp_path)
-    try:
-        yield made
-    finally:
-        await made.close()
 
 
 @pytest.fixture

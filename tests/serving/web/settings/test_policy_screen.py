@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import httpx
 import pytest
 from tests.serving.web.review.kit import House, forms
@@ -13,15 +10,6 @@ from assent.engine.actions import policies
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 
 RULE = '[[rule]]\nname = "Two for mail"\nwhen = { channel = "email" }\nask = { approvers = 2 }'
-
-
-@pytest.fixture
-async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    made = House(database_url, tmp_path)
-    try:
-        yield made
-    finally:
-        await made.close()
 
 
 async def save(browser: httpx.AsyncClient, **typed: str) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""Settings of what goes out by itself: events to addresses of the workspace, notifications to people."""
+"""Settings of what the server sends to others: events to addresses of the workspace, notifications to people."""
 
 from __future__ import annotations
 
