@@ -10,79 +10,29 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
-import msgspec
 import pytest
-from tests.serving.web.review.kit import BROWSER, form
 from tests.suite.channels.kit import connect
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.suite.launch_server import NEW_OPENING, REASON, VISITOR, LaunchServer
+from tests.suite.operators.conftest import CLUB
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
-from assent.app import App
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
-from assent.engine.core import journal
-from assent.kernel.ids import WorkspaceId
-from assent.processes.serve import Surfaces
 from assent.suite.channels.email.emulator import Resend
 from assent.suite.channels.zernio.emulator import Zernio
 from assent.testing.ledger import Ledger, LedgerCall
 from assent.testing.provider_server import Outcome, all_serving
 
 READER = "grace@example.org"
-REVIEWER = "Ada Reviewer"
-REASON = "Never say “bank statements”, and keep it shorter."
-NEW_OPENING = "Upload a bank statement, and every payment finds its member."
-VISITOR = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/150.0"}
 
 
-class House:
-    """A server that can be stopped and started again, and the providers that go on meanwhile."""
+class House(LaunchServer):
+    """The server, and the providers that go on when it stops."""
 
     def __init__(self, settings: Any, clock: ManualClock, zernio: Zernio, resend: Resend) -> None:
-        self.clock = clock
+        super().__init__(settings, clock)
         self.zernio = zernio
         self.resend = resend
-        self._settings = settings
-        self._key: str | None = None
-        self.workspace_id = WorkspaceId("")
-
-    async def start(self) -> None:
-        app = App(self._settings, clock=self.clock)
-        self.loop = Loop(app, Surfaces(app), self.clock, "http")
-        if self._key is None:
-            issued = await self.loop.sign_in()
-            self._key, self.workspace_id = issued.api_key, issued.workspace_id
-        self.loop.key = self._key
-
-    async def restart(self) -> None:
-        await self.loop.close()
-        await self.start()
-
-    async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
-        return (await self.loop.call(name, arguments)).payload
-
-    async def record(self, action_id: str) -> dict[str, Any]:
-        return await self.tool("chieflab_get_action", actionId=action_id)
-
-    async def on_page(self, link: str, action_id: str, decision: str, button: str = "", **typed: str) -> None:
-        """Open the link in a browser without script, fill in a form of an action, press a button."""
-        transport = httpx.ASGITransport(app=self.loop.surfaces.site(), client=("198.51.100.4", 50_000))
-        headers = {**BROWSER, "Origin": BASE_URL}
-        async with httpx.AsyncClient(
-            transport=transport, base_url=BASE_URL, headers=headers, follow_redirects=True
-        ) as browser:
-            page = await browser.get(link)
-            found = form(page.text, action_id, decision)
-            sent = {**found.fields, "name": REVIEWER, **typed, **({"then": button} if button else {})}
-            answer = await browser.post(
-                found.address, data={name: text.replace("\n", "\r\n") for name, text in sent.items()}
-            )
-            assert answer.status_code == 200, answer.text
-
-    async def events(self, stream_id: str) -> list[tuple[str, dict[str, Any]]]:
-        found = await self.loop.app.store.read(lambda: journal.read_stream(self.workspace_id, stream_id))
-        return [(event.kind, msgspec.json.decode(event.body)) for event in found]
 
     def mutating(self) -> list[tuple[str, str]]:
         """Every call that could have changed something at a provider, in order of the provider's own books."""
@@ -213,11 +163,7 @@ async def _ledgers_agree(house: House, run_id: str, ids: dict[str, str], text: s
 async def _audit_tells_it(house: House, run_id: str, ids: dict[str, str]) -> None:
     channels = {action_id: channel for channel, action_id in ids.items()}
     events = await house.events(run_id)
-    told = [
-        (kind, channels.get(facts.get("actionId", ""), ""), facts.get("assurance"), facts.get("via"))
-        for kind, facts in events
-        if kind != "execution_refused"
-    ]
+    told = await house.told(run_id, ids)
     assert told[:10] == [
         ("run_prepared", "", None, None),
         ("action_reject", "x", "agent", "chat"),
@@ -237,8 +183,6 @@ async def _audit_tells_it(house: House, run_id: str, ids: dict[str, str]) -> Non
         ("action_succeed", "site", None, None),
     ]
     assert told[-1] == ("run_measured", "", None, None)
-    trail = await house.tool("chieflab_query_audit", runId=run_id)
-    assert [(event["kind"], event["facts"]) for event in trail["events"]] == events
     outside = {
         house.zernio.happened("published")[0].content["postId"],
         house.resend.happened("sent")[0].content["id"],

@@ -42,6 +42,11 @@ SHORT = 1.0
 LONG = 20.0
 
 
+WANTED = Wanted(
+    connector="smtp", channel="email", verb="email", subject="Hi", recipients=("grace@example.org",)
+)
+
+
 def mail(**changes: Any) -> Effect:
     given: dict[str, Any] = {
         "channel": "email",
@@ -54,6 +59,10 @@ def mail(**changes: Any) -> Effect:
         **changes,
     }
     return Effect(**given)
+
+
+def mail_settings(port: int) -> dict[str, Any]:
+    return {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
 
 
 async def send(port: int, effect: Effect, *, url: str = "smtp://127.0.0.1:{}", **options: Any) -> Delivered:
@@ -284,19 +293,17 @@ async def test_an_approved_mail_goes_out_once_and_its_message_id_is_kept(
     database_url: str, tmp_path: Path
 ) -> None:
     inbox = Inbox()
-    wanted = Wanted(
-        connector="smtp", channel="email", verb="email", subject="Hi", recipients=("grace@example.org",)
-    )
-    async with mail_server(inbox) as port:
-        settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
-        async with engine_with(database_url, tmp_path, **settings) as engine:
-            action_id = await engine.approved(wanted)
-            reply = await engine.execute(action_id, key="k")
-            assert isinstance(reply, Executed)
-            assert reply.message_id == inbox.message()["Message-ID"]
-            assert (await engine.action(action_id)).external_id == reply.message_id
-            again = await engine.execute(action_id, key="k")
-            assert isinstance(again, Executed) and again.message_id == reply.message_id
+    async with (
+        mail_server(inbox) as port,
+        engine_with(database_url, tmp_path, **mail_settings(port)) as engine,
+    ):
+        action_id = await engine.approved(WANTED)
+        reply = await engine.execute(action_id, key="k")
+        assert isinstance(reply, Executed)
+        assert reply.message_id == inbox.message()["Message-ID"]
+        assert (await engine.action(action_id)).external_id == reply.message_id
+        again = await engine.execute(action_id, key="k")
+        assert isinstance(again, Executed) and again.message_id == reply.message_id
     assert len(inbox.taken) == 1
 
 
@@ -312,13 +319,14 @@ async def test_an_approved_mail_says_what_was_shown_and_nothing_else(
         body="See you at lunch on Friday.",
         recipients=("grace@example.org",),
     )
-    async with mail_server(inbox) as port:
-        settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
-        async with engine_with(database_url, tmp_path, **settings) as engine:
-            run = await operator.stage(engine.services, LOCAL_PRINCIPAL, wanted)
-            assert f"Subject: {INJECTED}" in run.agent_guide.render_in_chat["email"].body.splitlines()
-            await engine.approve(ActionId(run.actions[0].id))
-            assert isinstance(await engine.execute(ActionId(run.actions[0].id)), Executed)
+    async with (
+        mail_server(inbox) as port,
+        engine_with(database_url, tmp_path, **mail_settings(port)) as engine,
+    ):
+        run = await operator.stage(engine.services, LOCAL_PRINCIPAL, wanted)
+        assert f"Subject: {INJECTED}" in run.agent_guide.render_in_chat["email"].body.splitlines()
+        await engine.approve(ActionId(run.actions[0].id))
+        assert isinstance(await engine.execute(ActionId(run.actions[0].id)), Executed)
     message = inbox.message()
     assert message.keys() == HEADERS and message["Subject"] == INJECTED
     text = message.get_body(("plain",))
@@ -347,14 +355,10 @@ async def test_a_mail_without_a_sender_is_not_sent_under_one_that_nobody_was_sho
     database_url: str, tmp_path: Path
 ) -> None:
     inbox = Inbox()
-    wanted = Wanted(
-        connector="smtp", channel="email", verb="email", subject="Hi", recipients=("grace@example.org",)
-    )
     async with mail_server(inbox) as port:
         async with engine_with(database_url, tmp_path) as engine:
-            action_id = await engine.approved(wanted)
-        settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
-        async with engine_with(database_url, tmp_path, **settings) as engine:
+            action_id = await engine.approved(WANTED)
+        async with engine_with(database_url, tmp_path, **mail_settings(port)) as engine:
             reply = await engine.execute(action_id)
             assert isinstance(reply, Refusal) and reply.reason is Reason.REQUIRES_APPROVAL
             action = await engine.action(action_id)
@@ -368,12 +372,9 @@ async def test_a_mail_approved_for_one_server_and_sender_waits_when_the_settings
     database_url: str, tmp_path: Path
 ) -> None:
     inbox = Inbox()
-    wanted = Wanted(
-        connector="smtp", channel="email", verb="email", subject="Hi", recipients=("grace@example.org",)
-    )
     before: dict[str, Any] = {"smtp_url": "smtp://mail.example:25", "smtp_from": SENDER}
     async with engine_with(database_url, tmp_path, **before) as engine:
-        action_id = await engine.approved(wanted)
+        action_id = await engine.approved(WANTED)
     async with mail_server(inbox) as port:
         after: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": "eve@example.org"}
         async with engine_with(database_url, tmp_path, **after) as engine:
@@ -395,24 +396,22 @@ async def test_a_mail_approved_for_one_server_and_sender_waits_when_the_settings
 async def test_a_mail_whose_fate_is_unknown_is_never_sent_again_by_itself(
     database_url: str, tmp_path: Path
 ) -> None:
-    wanted = Wanted(
-        connector="smtp", channel="email", verb="email", subject="Hi", recipients=("grace@example.org",)
-    )
     connections: list[int] = []
 
     async def counting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connections.append(1)
         await breaking_at("end", "hang up")(reader, writer)
 
-    async with scripted_server(counting) as port:
-        settings: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
-        async with engine_with(database_url, tmp_path, **settings) as engine:
-            action_id = await engine.approved(wanted)
-            for _ in range(2):
-                reply = await engine.execute(action_id)
-                assert isinstance(reply, Refusal) and reply.reason is Reason.OUTCOME_UNKNOWN
-            assert await engine.reconcile() == 1
-            assert (await engine.action(action_id)).execution_state == "outcome_unknown"
+    async with (
+        scripted_server(counting) as port,
+        engine_with(database_url, tmp_path, **mail_settings(port)) as engine,
+    ):
+        action_id = await engine.approved(WANTED)
+        for _ in range(2):
+            reply = await engine.execute(action_id)
+            assert isinstance(reply, Refusal) and reply.reason is Reason.OUTCOME_UNKNOWN
+        assert await engine.reconcile() == 1
+        assert (await engine.action(action_id)).execution_state == "outcome_unknown"
     assert len(connections) == 1
 
 

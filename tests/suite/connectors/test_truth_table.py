@@ -181,17 +181,30 @@ async def test_a_native_key_is_not_trusted_past_its_window(world: World) -> None
     assert len(world.ledger.calls(action.provider_key)) == 1
 
 
-@pytest.mark.parametrize("kind", ["native_key", "natural_key", "read_back"])
-async def test_what_stays_unknown_is_looked_into_again(world: World, kind: str) -> None:
+REPEATED = (Outcome.ERROR_BEFORE, Outcome.REFUSE_401, Outcome.REFUSE_429, Outcome.REFUSE_403, NO_CONNECTION)
+
+
+@pytest.mark.parametrize(
+    ("kind", "refusal"),
+    [
+        *((kind, refusal) for kind in ("native_key", "natural_key") for refusal in REPEATED),
+        ("read_back", NO_CONNECTION),
+    ],
+)
+async def test_a_refused_repetition_says_nothing_about_the_first_send_and_is_repeated(
+    world: World, kind: str, refusal: str
+) -> None:
+    """The effect is there; that asking again was refused must not open the way to a second one under a new key
+    (C10, C30)."""
     action_id = await world.approved(kind)
     world.emulator.plan(Outcome.ERROR_AFTER)
     await world.engine.execute(action_id)
     connector = world.connectors[kind]
     reachable = connector.url
-    if kind == "read_back":
+    if refusal == NO_CONNECTION:
         connector.url = NOWHERE
     else:
-        world.emulator.plan(Outcome.ERROR_BEFORE)
+        world.emulator.plan(Outcome(refusal))
     assert await world.engine.reconcile() == 1
     await world.meets(UNKNOWN_DONE, action_id)
     connector.url = reachable

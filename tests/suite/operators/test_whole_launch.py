@@ -12,108 +12,41 @@ from email.policy import default
 from pathlib import Path
 from typing import Any
 
-import httpx
-import msgspec
 import pytest
-from tests.serving.web.review.kit import BROWSER, form
 from tests.suite.connectors.mail_server import Inbox, mail_server
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.suite.launch_server import NEW_OPENING, REASON, REVIEWER, VISITOR, LaunchServer
+from tests.suite.operators.conftest import CLUB
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
-from assent.app import App
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
-from assent.engine.core import journal
 from assent.jobs import checkpoint_files
-from assent.kernel.ids import WorkspaceId
-from assent.processes.serve import Surfaces
 
 SENDER = "Ledgerleaf <hello@ledgerleaf.example>"
 READERS = ["ada@example.org", "grace@example.org"]
 SHOW_HN = "Show HN: Ledgerleaf\n\nBookkeeping for clubs, now with bank statements as CSV."
 ITEM = "https://news.ycombinator.com/item?id=4711"
-VISITOR = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/150.0"}
-REVIEWER = "Ada Reviewer"
-NEW_OPENING = "Upload a bank statement, and every payment finds its member."
 
 
-class House:
-    """A server that can be stopped and started again, its mailbox, and the people around it."""
+class House(LaunchServer):
+    """The server and its mailbox."""
 
-    def __init__(self, database_url: str, data_dir: Path, smtp_port: int, inbox: Inbox) -> None:
+    def __init__(self, settings: Any, inbox: Inbox) -> None:
+        super().__init__(settings, ManualClock())
         self.inbox = inbox
-        self.clock = ManualClock()
-        self._data_dir = data_dir
-        self._settings = settings_for(
-            database_url, data_dir, smtp_url=f"smtp://127.0.0.1:{smtp_port}", smtp_from=SENDER
-        )
-        self.workspace_id = ""
-        self._key: str | None = None
-
-    async def start(self) -> None:
-        app = App(self._settings, clock=self.clock)
-        self.loop = Loop(app, Surfaces(app), self.clock, "http")
-        if self._key is None:
-            issued = await self.loop.sign_in()
-            self._key, self.workspace_id = issued.api_key, issued.workspace_id
-        self.loop.key = self._key
-
-    async def stop(self) -> None:
-        await self.loop.close()
-
-    async def restart(self) -> None:
-        await self.stop()
-        await self.start()
-
-    async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
-        return (await self.loop.call(name, arguments)).payload
-
-    async def record(self, action_id: str) -> dict[str, Any]:
-        return await self.tool("chieflab_get_action", actionId=action_id)
-
-    def browser(self) -> httpx.AsyncClient:
-        """A browser without script and without cookies yet."""
-        return httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=self.loop.surfaces.site(), client=("198.51.100.4", 50_000)),
-            base_url=BASE_URL,
-            headers={**BROWSER, "Origin": BASE_URL},
-            follow_redirects=True,
-        )
-
-    async def on_page(self, link: str, action_id: str, decision: str, button: str = "", **typed: str) -> str:
-        """Open the link, fill in a form of an action, press a button; the page that comes back."""
-        async with self.browser() as browser:
-            page = await browser.get(link)
-            assert page.status_code == 200, page.text
-            assert "token" not in str(page.url)
-            found = form(page.text, action_id, decision)
-            sent = {**found.fields, "name": REVIEWER, **typed}
-            if button:
-                assert ("then", button, "") in found.buttons
-                sent["then"] = button
-            # A browser sends the line ends of a text field as HTML says.
-            answer = await browser.post(
-                found.address, data={name: text.replace("\n", "\r\n") for name, text in sent.items()}
-            )
-            assert answer.status_code == 200, answer.text
-            return answer.text
-
-    async def events(self, run_id: str) -> list[tuple[str, dict[str, Any]]]:
-        workspace_id = WorkspaceId(self.workspace_id)
-        found = await self.loop.app.store.read(lambda: journal.read_stream(workspace_id, run_id))
-        return [(event.kind, msgspec.json.decode(event.body)) for event in found]
 
 
 @pytest.fixture
 async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
     inbox = Inbox()
     async with mail_server(inbox) as port:
-        made = House(database_url, tmp_path, port, inbox)
+        smtp = f"smtp://127.0.0.1:{port}"
+        made = House(settings_for(database_url, tmp_path, smtp_url=smtp, smtp_from=SENDER), inbox)
         await made.start()
         try:
             yield made
         finally:
-            await made.stop()
+            await made.loop.close()
 
 
 @pytest.mark.own_database
@@ -131,8 +64,7 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house:
     site, mail, linkedin, hn = (by_channel[name] for name in ("site", "email", "linkedin", "hn"))
 
     # In the chat: one is rejected for good, one is approved.
-    reason = "Never say “bank statements”, and keep it shorter."
-    await house.tool("chieflab_reject_action", actionId=linkedin, reason=reason)
+    await house.tool("chieflab_reject_action", actionId=linkedin, reason=REASON)
     await house.tool("chieflab_approve_action", actionId=mail)
 
     # On the page: that one is edited, which takes the approval back, and another is approved.
@@ -247,20 +179,12 @@ async def _pages_and_mailbox_agree(house: House, run_id: str, ids: dict[str, str
 
     assert records["hn"]["externalUrl"] == ITEM
     assert (records["linkedin"]["externalId"], records["linkedin"]["approvedBy"]) == (None, None)
-    assert records["linkedin"]["rejectionReason"] == "Never say “bank statements”, and keep it shorter."
+    assert records["linkedin"]["rejectionReason"] == REASON
     assert {record["id"] for record in trail["actions"]} == set(ids.values())
 
 
 async def _audit_tells_it(house: House, run_id: str, ids: dict[str, str]) -> None:
-    """The journal of the run, event by event, with who and how; the tool shows the same events."""
-    channels = {action_id: channel for channel, action_id in ids.items()}
-    events = await house.events(run_id)
-    told = [
-        (kind, channels.get(facts.get("actionId", ""), ""), facts.get("assurance"), facts.get("via"))
-        for kind, facts in events
-        if kind != "execution_refused"
-    ]
-    assert told == [
+    assert await house.told(run_id, ids) == [
         ("run_prepared", "", None, None),
         ("action_reject", "linkedin", "agent", "chat"),
         ("action_approve", "email", "agent", "chat"),
@@ -276,9 +200,8 @@ async def _audit_tells_it(house: House, run_id: str, ids: dict[str, str]) -> Non
         ("run_measured", "", None, None),
     ]
     trail = await house.tool("chieflab_query_audit", runId=run_id)
-    assert [(event["kind"], event["facts"]) for event in trail["events"]] == events
     records = {record["id"]: record for record in trail["actions"]}
-    for kind, facts in events:
+    for kind, facts in await house.events(run_id):
         if kind == "action_succeed":
             record = records[facts["actionId"]]
             assert (facts["externalId"], facts["digest"]) == (record["externalId"], record["digest"])
