@@ -34,6 +34,7 @@ from assent.engine.core.rate import (
 from assent.engine.core.server_keys import ServerKeys
 from assent.engine.core.services import Background, Limits, Outgoing, PageLinks, Services
 from assent.engine.core.shielding import ShieldedTasks
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
 from assent.engine.recovery.positions import Restore
@@ -46,11 +47,20 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
 from assent.kernel.texts import fold_name
 from assent.net.loopback import is_loopback
+from assent.net.mail_server import parse_mailbox, parse_server
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
-from assent.ports import Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
-from assent.processes.heads import Heads, StoreBehind
-from assent.processes.secret_checks import SecretMismatch, check_secrets
-from assent.processes.server_notes import ServerNotes
+from assent.ports import (
+    PATIENCE,
+    Clock,
+    Connector,
+    Mailing,
+    SchemaMismatch,
+    Store,
+    StoreUnavailable,
+    Transaction,
+)
+from assent.processes.start_checks import SecretMismatch, check_secrets
+from assent.processes.store_position import Heads, StoreBehind, ask_history
 from assent.processes.system_clock import SystemClock
 from assent.settings.load import DEFAULTS, EVERY_WORKSPACE, Settings, SettingsError
 from assent.settings.reaching import phone_url
@@ -65,8 +75,6 @@ if TYPE_CHECKING:
     from assent.extensions.registry import Extensions
     from assent.serving.gateway import ToolGateway
     from assent.sql.components import Component
-
-log = logging.getLogger("assent.app")
 
 
 OWNED: Final = (
@@ -336,22 +344,25 @@ class App:
         """Refuse a store that is behind the recorded head. Check the secrets against the store, seal
         with the newest, hold what a restore left in doubt, create the default workspace."""
         # Imported late: a client of stdio waits for the first answer, which needs none of these.
-        from assent.processes.failovers import find_copy, find_failover, keep_history
+        from assent.engine.recovery import failovers
 
         self.keys.forget()
         if self.store.dialect != "sqlite":
             _ = self.keys.master  # PostgreSQL is not asked before the settings name the secrets
-        restore = await find_failover(self.store) or await self.heads.compare()
+        store = self.store
+        # A failover explains a store that is behind the recorded head, so the server goes on without a person.
+        restore = await ask_history(store, store.read, failovers.find_failover) or await self.heads.compare()
         await asyncio.to_thread(lambda: self.extensions)  # their tables are the store's
-        await check_secrets(self.store, self.keys)
+        await check_secrets(store, self.keys)
         if len(self.keys.master) > 1:
-            await reseal(self.store, self.vault, self.keys.seals)
+            await reseal(store, self.vault, self.keys.seals)
         now_ms = self.clock.now_ms()
-        restore = restore or await self.heads.find_restore() or await find_copy(self.store)
+        restore = restore or await self.heads.find_restore()
+        restore = restore or await ask_history(store, store.read, failovers.find_copy)
         if restore is not None:
             await self._hold(restore)
-        await self.store.write(lambda: self._create_local(now_ms))
-        await keep_history(self.store)
+        await store.write(lambda: self._create_local(now_ms))
+        await ask_history(store, store.write, failovers.keep_history)
         await self.heads.begin(restored=restore is not None)
 
     async def _hold(self, restore: Restore) -> None:
@@ -381,6 +392,48 @@ class App:
             await getattr(self, name).close()
         await self.heads.close()
         await self.store.close()
+
+
+class ServerNotes:
+    """The server's own e-mails to its people, such as sign-in links and invitations: through the mail server
+    of the settings, else through the one that the default workspace connected on its page."""
+
+    def __init__(
+        self, settings: Settings, clock: Clock, connectors: Callable[[], Mapping[str, Connector]]
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._connectors = connectors
+
+    async def can_send(self) -> bool:
+        """Whether there is a mail server for notes."""
+        if self._settings.smtp_url is not None and self._settings.smtp_from is not None:
+            return True
+        return await self._find_mailing() is not None
+
+    async def send(self, to: str, subject: str, text: str, key: str) -> None:
+        from assent.net.http_outcomes import not_connected
+        from assent.net.mail.sending import send_note
+
+        url, written = self._settings.smtp_url, self._settings.smtp_from
+        seconds = self._settings.connector_timeout_seconds * PATIENCE
+        if url is not None and written is not None:
+            server, sender, now_ms = parse_server(url), parse_mailbox(written), self._clock.now_ms()
+            await send_note(server, sender, to, subject, text, key=key, now_ms=now_ms, seconds=seconds)
+            return
+        mailing = await self._find_mailing()
+        if mailing is None:
+            raise not_connected("This server has no mail server for its own mail.")
+        await mailing.mail_note(LOCAL_WORKSPACE, to, subject, text, key, seconds)
+
+    async def _find_mailing(self) -> Mailing | None:
+        for each in self._connectors().values():
+            if isinstance(each, Mailing) and await each.can_mail_notes(LOCAL_WORKSPACE):
+                return each
+        return None
+
+
+log = logging.getLogger("assent.app")
 
 
 def load_operators(settings: Settings) -> Extensions:

@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from tests.surfaces import Surface
 
 from assent.kernel.distribution import word_install
-from assent.processes.tracing import start_tracing
+from assent.processes.serve import start_tracing
 from assent.serving.tracing import CallTracer
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -103,7 +103,7 @@ async def test_names_of_unknown_tools_are_in_no_span(surface: Surface, spans: In
 @pytest.mark.slow
 def test_spans_reach_the_collector_that_the_environment_names() -> None:
     program = (
-        "import os; from assent.processes.tracing import start_tracing\n"
+        "import os; from assent.processes.serve import start_tracing\n"
         "with start_tracing(os.environ).trace('chieflab_status') as facts: facts['outcome'] = 'ok'"
     )
     received: list[tuple[str, bytes]] = []

@@ -226,7 +226,7 @@ async def _copies(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _sign_in(settings: Settings, store: Store) -> DoctorCheck:
     """Check the workspaces of people who sign in with an issuer."""
-    from assent.processes.sign_in_with import offer_oidc, resolve_workspaces
+    from assent.processes.serve import offer_oidc, resolve_workspaces
 
     offered = offer_oidc(settings)
     if offered is None:
@@ -256,7 +256,7 @@ async def _restores(settings: Settings, store: Store) -> DoctorCheck:
 async def _rehearse(settings: Settings, store: Store) -> DoctorCheck:
     """Compare the secrets and write as the start of a server does, and roll that back."""
     from assent.kernel.ids import SYSTEM_WORKSPACE
-    from assent.processes.secret_checks import SECRETS, compare_secrets
+    from assent.processes.start_checks import SECRETS, compare_secrets
     from assent.settings.secret_files import read_secrets
     from assent.sql.loader import statements
 
@@ -493,7 +493,7 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
 async def _compare(settings: Settings) -> DoctorCheck | None:
     """Check the database against the recorded head, before it is opened. Returns None if it lacks
     nothing."""
-    from assent.processes.heads import Heads, StoreBehind
+    from assent.processes.store_position import Heads, StoreBehind
     from assent.processes.system_clock import SystemClock
     from assent.stores import open_store
 

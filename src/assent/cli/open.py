@@ -27,7 +27,6 @@ def open_pages(session: CommandSession) -> None:
     Prints the link where no browser can be opened. The link is shown to a terminal only; an agent reads
     pipes. With --json it is written to a pipe, too, no browser is opened, and the audit trail says so.
     """
-    from assent.processes import opening
     from assent.processes import owner_link as links
 
     watched = sys.stdout.isatty()
@@ -45,7 +44,7 @@ def open_pages(session: CommandSession) -> None:
         return link, app.clock.now_ms() + SIGN_IN_LINK_TTL_MS
 
     url, expires_ms = session.use_app(make)
-    opened = watched and opening.can_open() and opening.open_link(url, session.settings.data_dir)
+    opened = watched and links.can_open() and links.open_link(url, session.settings.data_dir)
     if opened:
         session.say(
             f"Opening {address} in your browser. If it shows no button, open this there ({links.LIFE}, once):"

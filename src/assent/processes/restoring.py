@@ -24,9 +24,9 @@ from assent.engine.recovery.holding import RestoreReport
 from assent.engine.recovery.positions import BackupMark, read_epoch
 from assent.kernel.structs import WireRecord
 from assent.ports import Clock, SchemaMismatch, Transaction
-from assent.processes.heads import Heads
 from assent.processes.listening import leadership_of
-from assent.processes.secret_checks import SecretMismatch
+from assent.processes.start_checks import SecretMismatch
+from assent.processes.store_position import Heads
 from assent.processes.system_clock import SystemClock
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets

@@ -16,20 +16,21 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
+from assent import __version__
 from assent.app import UNFIT, App
+from assent.kernel.distribution import word_install
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.tokens import KeyRing
-from assent.ports import StoreUnavailable
-from assent.processes.fronts import Fronts
+from assent.ports import Store, StoreUnavailable
 from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
-from assent.processes.sign_in_with import offer_oidc, resolve_workspaces
 from assent.processes.start_checks import check_certificate, check_wrapped, refuse_other_files
-from assent.processes.tracing import start_tracing
+from assent.processes.wrap_socket_server import Fronts
 from assent.serving.edge import Edge
 from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
@@ -44,12 +45,11 @@ if TYPE_CHECKING:
     from assent.extensions.registry import Extensions
     from assent.serving.discovery import Documents
     from assent.serving.sockets import ReadTimeouts
+    from assent.serving.tracing import CallTracer
     from assent.serving.web.people.oidc import OidcSignIn
     from assent.serving.web.people.people import PageKeys
     from assent.serving.web.shell.live import Live
     from assent.tools.catalog import Catalog
-
-log = logging.getLogger("assent.process")
 
 POLL_SECONDS: Final = 0.5
 """How often a process checks whether the leader is gone or `serve` wants to start."""
@@ -277,6 +277,86 @@ async def running_jobs(app: App) -> AsyncIterator[Callable[[], None]]:
         await asyncio.gather(*tasks)
 
 
+def offer_oidc(settings: Settings) -> OidcSignIn | None:
+    """Return the issuer and who may come in, or None if the settings name no issuer."""
+    from assent.engine.people.oidc import AdmissionRules
+    from assent.net.oidc import OidcClient, OidcIssuer
+    from assent.serving.web.people.oidc import OidcSignIn
+
+    if settings.oidc_issuer is None or settings.oidc_client_id is None:
+        return None
+    client = OidcClient(
+        issuer=settings.oidc_issuer,
+        client_id=settings.oidc_client_id,
+        client_secret=settings.oidc_client_secret,
+        name=settings.oidc_name or urlsplit(settings.oidc_issuer).hostname or settings.oidc_issuer,
+        allow_hosts=settings.allow_hosts,
+    )
+    pairs = (each.rpartition("=") for each in settings.oidc_members)
+    rules = AdmissionRules(
+        domains=settings.oidc_domains,
+        claim=settings.oidc_claim,
+        owners=settings.oidc_owners,
+        members=tuple((value, workspace) for value, _, workspace in pairs),
+        workspaces=settings.oidc_workspaces if settings.oidc_domains else (),
+    )
+    return OidcSignIn(OidcIssuer(client), rules)
+
+
+async def resolve_workspaces(offered: OidcSignIn | None, store: Store) -> None:
+    """Find the workspaces that the rules name; the first sign-in does it if the store is out of reach. Raises
+    `SettingsError` if a name is that of several."""
+    from assent.engine.people.oidc import SignInDenied
+
+    try:
+        if offered is not None:
+            await offered.resolve(store)
+    except StoreUnavailable:
+        return
+    except SignInDenied as denied:
+        raise SettingsError(
+            f"{denied}\nWrite the id of one in oidc_workspaces and oidc_members; see: assent workspace list"
+        ) from None
+
+
+log = logging.getLogger("assent.process")
+
+
+# OpenTelemetry's own variables configure the export of traces. Without an address nothing is loaded.
+ADDRESSES: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+DISABLED: Final = "OTEL_SDK_DISABLED"
+
+
+def start_tracing(environment: Mapping[str, str]) -> CallTracer | None:
+    """Export spans until the process ends, and return what makes those of calls; None if no spans are exported."""
+    wanted = any(environment.get(name) for name in ADDRESSES)
+    if not wanted or environment.get(DISABLED, "").lower() == "true":
+        return None
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        log.warning(
+            "the environment names where traces go, but OpenTelemetry's SDK is missing, so none are sent: %s",
+            word_install("otel"),
+        )
+        return None
+    from opentelemetry.trace import set_tracer_provider
+
+    from assent.serving.tracing import CallTracer
+
+    about = {"service.version": __version__}
+    if not environment.get("OTEL_SERVICE_NAME"):
+        about["service.name"] = "assent"
+    provider = TracerProvider(resource=Resource.create(about))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    set_tracer_provider(provider)
+    log.info("traces of calls are sent to %s", next(filter(None, map(environment.get, ADDRESSES))))
+    return CallTracer(provider.get_tracer("assent", __version__))
+
+
 def serve(loaded: Loaded) -> int:
     """Run `assent serve` to its end and return the exit status."""
     import uvloop
@@ -449,9 +529,9 @@ async def _open_browser(app: App, link: str) -> None:
     """Open the owner's link, unless a browser of theirs is signed in."""
     from assent.engine.people import members
     from assent.engine.people.people import OWNER
-    from assent.processes import opening
+    from assent.processes import owner_link
 
     now_ms = app.clock.now_ms()
-    if opening.can_open() and not await app.store.read(lambda: members.devices(OWNER, now_ms)):
+    if owner_link.can_open() and not await app.store.read(lambda: members.devices(OWNER, now_ms)):
         # Not awaited: the browser asks this process for the page.
-        threading.Thread(target=opening.open_link, args=(link, app.settings.data_dir), daemon=True).start()
+        threading.Thread(target=owner_link.open_link, args=(link, app.settings.data_dir), daemon=True).start()

@@ -24,8 +24,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from assent.kernel.variables import OWN, REFERENCE, list_unpassed, select_passed
-from assent.processes.front_socket import find_socket
-from assent.processes.listening import leadership_of, listen, other_ports
+from assent.processes.listening import find_socket, leadership_of, listen, other_ports
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir
 from assent.settings.welcome import own_command

@@ -3,7 +3,7 @@
 The MCP SDK makes a span for each message that it dispatches. `tools/call` and REST do not pass its dispatcher, so the
 edge makes the span of a call, with the names that the SDK uses. It follows `traceparent` in `_meta` of the message,
 else in the headers of the request. A span has no content of its call. Loaded only where calls are traced
-(`assent.processes.tracing`).
+(`assent.processes.serve`).
 """
 
 from __future__ import annotations

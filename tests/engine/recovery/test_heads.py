@@ -13,7 +13,7 @@ from assent.engine.core import journal
 from assent.engine.recovery.positions import Restore
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.ports import StoreUnavailable
-from assent.processes.heads import StoreBehind
+from assent.processes.store_position import StoreBehind
 
 
 def make_app(directory: Path) -> App:

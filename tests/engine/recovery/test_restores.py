@@ -27,8 +27,8 @@ from assent.gate.records import Assurance
 from assent.jobs import checkpoint_files
 from assent.kernel.times import iso_time
 from assent.processes import restoring
-from assent.processes.heads import StoreBehind
 from assent.processes.serve import Surfaces
+from assent.processes.store_position import StoreBehind
 from assent.stores.backup_files import BackupError
 from assent.stores.backups import exchange, load_backup
 from assent.stores.facts import read_facts

@@ -3,7 +3,7 @@
 Theory of operation
 
 A data directory counts in the store: the fact `head DIRECTORY` is a number that only the processes of
-that directory raise, after they have written something (`assent.processes.heads`). After the commit the
+that directory raise, after they have written something (`assent.processes.store_position`). After the commit the
 directory keeps the number in a file. The file is therefore never ahead of a store that has lost
 nothing, whatever was killed in between. A store whose number is lower than the file's has lost writes:
 a backup was put back, its log is gone or damaged, or a standby without the last writes was promoted.

@@ -17,7 +17,7 @@ from assent.engine.people import members, people
 from assent.engine.people.people import OWNER, Person, Role
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.ports import Single
-from assent.processes.sign_in_with import resolve_workspaces
+from assent.processes.serve import resolve_workspaces
 from assent.settings.load import SettingsError
 from assent.sql.loader import statements
 

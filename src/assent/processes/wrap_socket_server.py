@@ -22,7 +22,7 @@ import msgspec
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.ports import StoreUnavailable
-from assent.processes.front_socket import HELLO_BYTES, find_socket
+from assent.processes.listening import HELLO_BYTES, find_socket
 from assent.serving.edge import Answer, Credentials, Edge
 from assent.serving.jsonrpc_errors import TOO_LONG, Unreadable, find_request_id
 from assent.serving.mcp import McpServer

@@ -23,7 +23,7 @@ from tests import warm_processes
 from tests.processes.running import free_port
 
 from assent.cli import run
-from assent.processes.opening import can_open
+from assent.processes.owner_link import can_open
 
 PROGRAM = [warm_processes.ASSENT]
 LINK = re.compile(r"http://[a-z0-9.]+:\d+/sign-in/[A-Za-z0-9_-]{54}")

@@ -21,7 +21,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -29,10 +29,12 @@ from assent.engine.recovery import positions
 from assent.engine.recovery.positions import Position, Restore, read_mark, read_position
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
-from assent.ports import Clock, CountingStore, StoreUnavailable
+from assent.ports import Begin, Clock, CountingStore, Store, StoreUnavailable
 from assent.settings.load import Settings, hide_password
 from assent.settings.welcome import in_shell, own_command
 from assent.stores.facts import StoreFacts, read_facts
+
+T = TypeVar("T")
 
 log = logging.getLogger("assent.heads")
 
@@ -312,3 +314,17 @@ def name_file(settings: Settings) -> str:
         return f"{path.name}.head"
     shown = str(path.absolute()) if path is not None else hide_password(settings.database_url)
     return f"{hashlib.sha256(shown.encode()).hexdigest()[:8]}.head"
+
+
+async def ask_history(store: Store, run: Callable[[Begin[T]], Awaitable[T]], begin: Begin[T]) -> T | None:
+    """Run a transaction of `assent.engine.recovery.failovers`. Returns None on SQLite, and where a database
+    service does not tell its history."""
+    if store.dialect == "sqlite":
+        return None
+    try:
+        return await run(begin)
+    except StoreUnavailable:
+        raise
+    except Exception as error:
+        log.warning("a failover of this database cannot be noticed: %s", error)
+        return None
