@@ -164,7 +164,7 @@ def parse_stdio_flags(arguments: Sequence[str], command: str = "stdio") -> tuple
 
 
 def _say_usage(error: Exception, command: str) -> None:
-    from assent.settings.welcome import name_program
+    from assent.settings.client_config import name_program
 
     _say(f"{error}\nSee what it takes: {name_program()} {command} --help")
 

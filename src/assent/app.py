@@ -62,10 +62,10 @@ from assent.ports import (
 from assent.processes.start_checks import SecretMismatch, check_secrets
 from assent.processes.store_position import Heads, StoreBehind, ask_history
 from assent.processes.system_clock import SystemClock
+from assent.settings.client_config import client_entry, in_shell, own_command, stdio_command
 from assent.settings.load import DEFAULTS, EVERY_WORKSPACE, Settings, SettingsError
-from assent.settings.reaching import phone_url
+from assent.settings.public_url import phone_url
 from assent.settings.secret_files import resolve_secrets
-from assent.settings.welcome import client_entry, in_shell, own_command, stdio_command
 from assent.stores import open_store
 
 if TYPE_CHECKING:
@@ -413,7 +413,7 @@ class ServerNotes:
 
     async def send(self, to: str, subject: str, text: str, key: str) -> None:
         from assent.net.http_outcomes import not_connected
-        from assent.net.mail.sending import send_note
+        from assent.net.mail import send_note
 
         url, written = self._settings.smtp_url, self._settings.smtp_from
         seconds = self._settings.connector_timeout_seconds * PATIENCE

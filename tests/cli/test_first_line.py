@@ -12,7 +12,7 @@ from tests.cli.test_welcome import SETTINGS
 
 from assent.extensions.registry import Extensions
 from assent.processes import serve
-from assent.settings.welcome import first_line, welcome_text
+from assent.settings.client_config import first_line, welcome_text
 
 BEHIND_PROXY = msgspec.structs.replace(
     SETTINGS, host="192.0.2.7", port=9000, base_url="https://assent.example.org"

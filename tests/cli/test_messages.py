@@ -27,7 +27,7 @@ from typer._click.exceptions import ClickException
 
 from assent.__main__ import main
 from assent.cli.commands import build_parser
-from assent.settings.welcome import this_command
+from assent.settings.client_config import this_command
 
 PROGRAM: Final = this_command()[0]
 NONSENSE: Final = b"\x00 this is [no] file that {any command reads\n"

@@ -18,7 +18,7 @@ from assent.cli.new import write_files
 from assent.engine.core.tenancy import SCOPES
 from assent.gate.policy import PRESETS
 from assent.kernel.distribution import DISTRIBUTION, PUBLISHED, list_dependencies, uvx_words, word_install
-from assent.settings import welcome as cli_welcome
+from assent.settings import client_config as cli_welcome
 from assent.settings.load import BadFlag, Settings, load_settings
 
 ROOT = Path(__file__).parents[2]

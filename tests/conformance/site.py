@@ -11,8 +11,7 @@ from tests.conformance.proxy import Handler, ProxyTransport
 from tests.surfaces import BASE_URL, Surface
 
 from assent.conformance.checking import ConformanceCheck, ConformanceReport, Need, Scene, run_checks
-from assent.conformance.http_wire import HttpWire
-from assent.conformance.wire import Patience, Server
+from assent.conformance.wire import HttpWire, Patience, Server
 
 EVERYTHING: tuple[Need, ...] = ("key", "other_key", "effects", "http")
 

@@ -15,11 +15,10 @@ import pytest
 from tests.processes.running import eventually
 from tests.surfaces import BASE_URL
 
-from assent.conformance import ALL_CHECKS, http_wire, stdio_wire
+from assent.conformance import ALL_CHECKS, stdio_wire, wire
 from assent.conformance.checking import ConformanceReport, Scene, run_checks
-from assent.conformance.http_wire import HttpWire
 from assent.conformance.stdio_wire import StdioWire
-from assent.conformance.wire import ENDPOINT, LEGACY, MODERN, Patience, Server, Unreachable
+from assent.conformance.wire import ENDPOINT, LEGACY, MODERN, HttpWire, Patience, Server, Unreachable
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +41,7 @@ async def test_a_server_that_is_not_there_is_said_to_be_unreachable() -> None:
 
 
 async def test_an_answer_over_http_has_a_size_and_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_wire, "MAX_ANSWER_BYTES", 10_000)
+    monkeypatch.setattr(wire, "MAX_ANSWER_BYTES", 10_000)
     endless = asyncio.Event()
 
     async def flood() -> AsyncIterator[bytes]:

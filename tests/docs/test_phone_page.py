@@ -13,7 +13,7 @@ from assent.engine.people import notifications
 from assent.kernel.limits import DAY_MS
 from assent.processes.start_checks import check_certificate
 from assent.settings.load import load_settings
-from assent.settings.reaching import phone_url
+from assent.settings.public_url import phone_url
 from assent.suite.notifiers import make_notifiers
 
 PAGE = "phone.md"

@@ -33,9 +33,8 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Assurance
 from assent.jobs.kinds import job_kinds
 from assent.serving.web.shell.console import PLACE_COOKIE
-from assent.settings.kinds import Kind
 from assent.settings.load import SettingsError, load_settings
-from assent.settings.table import PROVIDERS
+from assent.settings.table import PROVIDERS, Kind
 
 pytestmark = pytest.mark.own_database
 

@@ -35,7 +35,7 @@ from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.testing.ledger import Ledger
-from assent.testing.wire import read_message, request
+from assent.testing.provider_server import read_message, request
 
 
 class Turn(msgspec.Struct, frozen=True):

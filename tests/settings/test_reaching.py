@@ -8,7 +8,7 @@ import pytest
 from tests.processes.running import find_own_address
 
 from assent.settings.load import SettingsError, load_settings
-from assent.settings.reaching import is_local, phone_url
+from assent.settings.public_url import is_local, phone_url
 
 ANY = "0.0.0.0"  # noqa: S104 - read, not bound
 

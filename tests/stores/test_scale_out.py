@@ -17,7 +17,7 @@ from assent.ports import Single, Store
 from assent.sql.loader import statements
 from assent.stores import open_store, postgres, postgres_schema
 from assent.stores.migrate import migrate, schema_state
-from assent.stores.postgres_hosts import split_hosts
+from assent.stores.postgres_connection import split_hosts
 
 pytestmark = [pytest.mark.anyio, pytest.mark.own_database]
 

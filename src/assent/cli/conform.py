@@ -287,8 +287,7 @@ def _cancel_by_signal() -> None:
 
 def _call_address(target: Target, patience: Patience) -> tuple[Server, Server, Server]:
     """Return the callers without a key, with the first one and with the second one."""
-    from assent.conformance.http_wire import HttpWire
-    from assent.conformance.wire import Server
+    from assent.conformance.wire import HttpWire, Server
 
     wire = HttpWire(target.words[0], seconds=target.seconds)
     mine, other = (*target.keys, None, None)[:2]

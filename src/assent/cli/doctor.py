@@ -23,8 +23,9 @@ from assent.kernel.distribution import word_install
 from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.net.loopback import is_loopback
-from assent.net.probes import reaches_assent
 from assent.ports import Store, Transaction
+from assent.processes.listening import reaches_assent
+from assent.settings.client_config import in_shell, own_command
 from assent.settings.load import EVERY_WORKSPACE, Settings, SettingsError, hide_password
 from assent.settings.secret_files import (
     HOMES,
@@ -35,7 +36,6 @@ from assent.settings.secret_files import (
     missing_secrets,
 )
 from assent.settings.table import TABLE
-from assent.settings.welcome import in_shell, own_command
 
 if TYPE_CHECKING:
     from assent.extensions.registry import Extensions

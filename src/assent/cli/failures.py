@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from assent.kernel.refusals import Refusal
 from assent.ports import StoreUnavailable
+from assent.settings.client_config import in_shell, own_command, this_command
 from assent.settings.load import Settings, SettingsError, hide_password
 from assent.settings.redaction import Redactor
 from assent.settings.secret_files import explain_data_dir
-from assent.settings.welcome import in_shell, own_command, this_command
 
 
 class Failure(Exception):  # noqa: N818 - what the command came to

@@ -14,7 +14,7 @@ import typer
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
 from assent.kernel.distribution import list_dependencies
-from assent.settings.welcome import in_shell
+from assent.settings.client_config import in_shell
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -37,7 +37,7 @@ def owner_link(
     """
     from assent.processes import owner_link as links
     from assent.processes.owner_link import draw_code
-    from assent.settings.reaching import phone_url
+    from assent.settings.public_url import phone_url
 
     watched = sys.stdout.isatty()
     if not watched and not session.json:
@@ -69,8 +69,7 @@ def owner_link(
 
 def pages_address(settings: Settings) -> str | None:
     """Return the URL of this data's pages: of a process on the same directory, or the replicas."""
-    from assent.net.probes import reaches_assent
-    from assent.processes.listening import leadership_of
+    from assent.processes.listening import leadership_of, reaches_assent
 
     said = leadership_of(settings, "command").announced()
     if said is not None and said.address is not None:

@@ -15,9 +15,9 @@ import typer
 from assent.cli.failures import Failure
 from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, command
 from assent.gate.policy import RELAY
+from assent.settings.client_config import claude_code_stdio
 from assent.settings.load import Settings, hide_password
 from assent.settings.secret_files import HOMES
-from assent.settings.welcome import claude_code_stdio
 
 
 def register(app: typer.Typer) -> None:

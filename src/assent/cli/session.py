@@ -18,8 +18,8 @@ import msgspec
 import typer
 
 from assent.cli.failures import Failure, explain
+from assent.settings.client_config import FROM_ENVIRONMENT, has_password, in_shell, this_command
 from assent.settings.load import BadFlag, Loaded, Settings, load_settings
-from assent.settings.welcome import FROM_ENVIRONMENT, has_password, in_shell, this_command
 
 if TYPE_CHECKING:
     from assent.app import App

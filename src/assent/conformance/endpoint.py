@@ -9,7 +9,6 @@ from typing import Any, Final
 import msgspec
 
 from assent.conformance.checking import NotJudged, Scene, check, expect
-from assent.conformance.http_wire import METADATA
 from assent.conformance.shapes import (
     OPERATOR,
     PRIMARY_TOOLS,
@@ -17,7 +16,7 @@ from assent.conformance.shapes import (
     expect_fields,
     expect_recovery,
 )
-from assent.conformance.wire import ENDPOINT, WireAnswer, encode_request
+from assent.conformance.wire import ENDPOINT, METADATA, WireAnswer, encode_request
 
 METHOD_NOT_FOUND: Final = -32601
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,64}")

@@ -25,8 +25,8 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.processes.listening import leadership_of
 from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials, Edge, RequestContext
+from assent.settings.client_config import in_shell, own_command
 from assent.settings.load import Settings
-from assent.settings.welcome import in_shell, own_command
 
 if TYPE_CHECKING:
     from assent.adapters.calls import CallGate
@@ -57,7 +57,7 @@ def run_hook(arguments: Sequence[str]) -> int:
 
 class _HookParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        from assent.settings.welcome import name_program
+        from assent.settings.client_config import name_program
 
         said = f"{message[:1].upper()}{message[1:]}.\nSee what it takes: {name_program()} hook claude-code --help"
         self.exit(2, f"assent: {said}\n")
@@ -131,7 +131,7 @@ async def _open_gate(settings: Settings, context: dict[str, str]) -> AsyncIterat
 
 def _print_settings(options: argparse.Namespace) -> str:
     from assent.adapters.claude_code import make_settings
-    from assent.settings.welcome import in_shell, own_command
+    from assent.settings.client_config import in_shell, own_command
 
     tools = options.tools or DEFAULT_TOOLS
     words = own_command(_load(options), "hook", "claude-code", "--tools", tools, "--wait", str(options.wait))

@@ -13,18 +13,20 @@ import asyncio
 import contextlib
 import errno
 import hashlib
+import json
 import logging
 import os
 import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from assent.net.loopback import LOOPBACK_HOSTS, LOOPBACKS
 from assent.serving.leader import Announcement, Leadership
+from assent.settings.client_config import in_shell, own_command
 from assent.settings.load import Settings, SettingsError, hide_password, literal_address, own_address
-from assent.settings.welcome import in_shell, own_command
 
 if TYPE_CHECKING:
     import uvicorn
@@ -42,6 +44,7 @@ OTHER_PORTS: Final = 20_000
 """Range of the fallback ports, below the ephemeral range."""
 
 TRIES: Final = 8
+PROBE_SECONDS: Final = 3.0
 FIND_SECONDS: Final = 3.0
 """How long a call waits for a starting server to announce its pages."""
 
@@ -98,8 +101,6 @@ def bind(settings: Settings) -> list[socket.socket]:
 
 
 def _describe_holder(settings: Settings, address: str) -> str:
-    from assent.net.probes import reaches_assent
-
     where = f"Port {settings.port} on {address}"
     if (said := _find_own(settings)) is not None:
         who = "server" if said.role == "serve" else "chat"
@@ -114,8 +115,6 @@ def _describe_holder(settings: Settings, address: str) -> str:
 def serves_this_data(settings: Settings) -> bool:
     """Whether the process that holds the port serves this data. A replica without a data directory
     announces nothing, so any Assent on its port counts."""
-    from assent.net.probes import reaches_assent
-
     if _find_own(settings) is not None:
         return True
     address = literal_address(settings.host, settings.port)
@@ -304,3 +303,33 @@ def find_socket(data_dir: Path) -> Path:
     if found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise PermissionError(f"{folder} belongs to another user. Use a shorter data directory.")
     return folder / NAME
+
+
+def reaches_assent(base_url: str) -> bool:
+    """Whether an Assent server answers at the URL."""
+    return read_metadata(base_url) is not None
+
+
+def read_metadata(base_url: str) -> dict[str, Any] | None:
+    """Return the metadata of the Assent server at the URL; None if none answers. It identifies itself by it."""
+    import http.client
+    import ssl
+
+    parts = urlsplit(base_url)
+    connection: http.client.HTTPConnection
+    if parts.scheme == "https":
+        context = ssl.create_default_context()
+        connection = http.client.HTTPSConnection(
+            parts.hostname or "", parts.port, timeout=PROBE_SECONDS, context=context
+        )
+    else:
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PROBE_SECONDS)
+    try:
+        connection.request("GET", "/.well-known/mcp.json", headers={"Accept": "application/json"})
+        answer = connection.getresponse()
+        said: dict[str, Any] = json.loads(answer.read(1_048_576))
+        return said if answer.status == 200 and said.get("name") == "assent" else None
+    except (OSError, http.client.HTTPException, ValueError, AttributeError):
+        return None
+    finally:
+        connection.close()

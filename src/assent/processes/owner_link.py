@@ -18,7 +18,7 @@ from typing import Final, Literal
 from assent.app import App
 from assent.engine.people import people
 from assent.kernel.limits import MINUTE_MS, SIGN_IN_LINK_TTL_MS
-from assent.settings.reaching import phone_url
+from assent.settings.public_url import phone_url
 from assent.settings.secret_files import PRIVATE_FILE, ensure_data_dir
 
 ShownTo = Literal["terminal", "pipe"]

@@ -497,7 +497,7 @@ def _describe_extensions(loaded: Extensions) -> list[str]:
 
 async def _welcome(app: App) -> None:
     """Say where the server listens: on a terminal with all that its owner needs, else in the log."""
-    from assent.settings.welcome import first_line
+    from assent.settings.client_config import first_line
 
     if not sys.stderr.isatty():
         log.info("%s", first_line(app.settings))
@@ -508,7 +508,7 @@ async def _welcome(app: App) -> None:
     from assent.engine.core.tenancy import LOCAL_WORKSPACE
     from assent.gate.policy import DEFAULT
     from assent.processes import owner_link
-    from assent.settings.welcome import owner_text, welcome_text
+    from assent.settings.client_config import owner_text, welcome_text
 
     policy = DEFAULT
     with contextlib.suppress(StoreUnavailable):

@@ -30,8 +30,8 @@ from assent.engine.recovery.positions import Position, Restore, read_mark, read_
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Begin, Clock, CountingStore, Store, StoreUnavailable
+from assent.settings.client_config import in_shell, own_command
 from assent.settings.load import Settings, hide_password
-from assent.settings.welcome import in_shell, own_command
 from assent.stores.facts import StoreFacts, read_facts
 
 T = TypeVar("T")

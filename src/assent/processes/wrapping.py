@@ -25,9 +25,9 @@ import msgspec
 
 from assent.kernel.variables import OWN, REFERENCE, list_unpassed, select_passed
 from assent.processes.listening import find_socket, leadership_of, listen, other_ports
+from assent.settings.client_config import own_command
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir
-from assent.settings.welcome import own_command
 
 START_SECONDS: Final = 30.0
 TRIES: Final = 10

@@ -34,8 +34,18 @@ from assent.kernel.limits import (
 from assent.kernel.structs import Record
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.net.loopback import LOOPBACK_HOSTS, LOOPBACKS, has_both
-from assent.settings.kinds import OWN_PREFIX, Kind, Setting
-from assent.settings.table import BY_ENV, BY_NAME, CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, EFFECTS, TABLE
+from assent.settings.table import (
+    BY_ENV,
+    BY_NAME,
+    CONFIG_ENV,
+    CONFIG_FILE,
+    CONFIG_FLAG,
+    EFFECTS,
+    OWN_PREFIX,
+    TABLE,
+    Kind,
+    Setting,
+)
 
 
 class SettingsError(Exception):

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from assent.sql.components import ListComponents
-    from assent.stores.postgres_connection import Connection
-    from assent.stores.postgres_hosts import Hosts
+    from assent.stores.postgres_connection import Connection, Hosts
 
     Pool = asyncpg.Pool[asyncpg.Record]
 
@@ -163,7 +162,7 @@ class PostgresStore:
         begin: Begin[T],
         preparing: bool,
     ) -> T:
-        from assent.stores.postgres_errors import Again, Lost
+        from assent.stores.postgres_connection import Again, Lost
 
         tries = 0
         while True:
@@ -225,7 +224,7 @@ class PostgresStore:
         )
 
     def _find_hosts(self) -> Hosts:
-        from assent.stores.postgres_hosts import Hosts
+        from assent.stores.postgres_connection import Hosts
 
         if self._hosts is None:
             self._hosts = Hosts(self._url, self._first_use.restart, self._follow)
@@ -288,8 +287,7 @@ def require_driver() -> None:
 async def connect(to: Hosts | str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
     """Open a single connection outside any pool, for one-time work."""
     require_driver()
-    from assent.stores.postgres_errors import meaning
-    from assent.stores.postgres_hosts import Hosts
+    from assent.stores.postgres_connection import Hosts, meaning
 
     try:
         connection = await (Hosts(to) if isinstance(to, str) else to).connect()
@@ -304,7 +302,7 @@ async def connect(to: Hosts | str) -> AsyncIterator[asyncpg.Connection[asyncpg.R
 
 @asynccontextmanager
 async def _acquire(pool: Pool) -> AsyncIterator[Connection]:
-    from assent.stores.postgres_errors import meaning
+    from assent.stores.postgres_connection import meaning
 
     try:
         async with asyncio.timeout(ACQUIRE_SECONDS):

@@ -1,25 +1,98 @@
-"""Run a transaction on one PostgreSQL connection. Pools and retries are in `postgres`."""
+"""One PostgreSQL connection: open it to the server that takes writes, run a transaction on it, translate its
+errors. Pools and retries are in `postgres`.
+
+The hosts of an address are tried in order, the one that served last first, each for a bounded time: a host
+that does not answer must not hide the one that was promoted. A server whose timeline is behind one that
+this process has seen was replaced by a failover and is never used again, also if it came back and
+takes writes.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import time
 from contextlib import suppress
 from types import CodeType, GeneratorType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from urllib.parse import urlsplit, urlunsplit
 
-from asyncpg import InterfaceError
+import asyncpg
 from msgspec.structs import astuple
 
-from assent.ports import Begin, Bound, Guarded, Rows, Single, StoreUnavailable
-from assent.stores.postgres_errors import meaning
+from assent.kernel.structs import Record
+from assent.ports import (
+    Begin,
+    Bound,
+    ConstraintViolation,
+    Guarded,
+    Rows,
+    Single,
+    StoreUnavailable,
+    UniqueViolation,
+)
+from assent.sql.loader import statements
 
 if TYPE_CHECKING:
-    import asyncpg
+    from collections.abc import Callable
+
     from asyncpg.pool import PoolConnectionProxy
     from asyncpg.transaction import Transaction as Block
 
     Connection = PoolConnectionProxy[asyncpg.Record]
+    DirectConnection = asyncpg.Connection[asyncpg.Record]
 
 T = TypeVar("T")
+
+log = logging.getLogger("assent.stores")
+
+# Errors of the driver, by SQLSTATE codes and classes.
+
+AGAIN = frozenset({"40001", "40P01"})
+"""Serialization failure and deadlock: the server rolled back, so the transaction may run again."""
+
+LOST_CODES = frozenset({"57P01", "57P02", "57P05", "25P03", "25P04"})
+"""The server has closed the connection: shutdown, crash, idle time-outs."""
+
+UNAVAILABLE_CLASSES = frozenset({"08", "28", "53", "57", "58", "3D", "F0"})
+"""Connection, authorization, resources (disk, memory, connections), operator intervention, system,
+no such database, configuration file."""
+
+UNAVAILABLE_CODES = frozenset({"25006", "42501", "55P03", "XX001", "XX002"})
+"""Read-only server, missing privilege, lock time-out, damaged data or index."""
+
+
+class Again(StoreUnavailable):
+    """Nothing was committed; another run of the transaction may succeed."""
+
+
+class Lost(Again):
+    """Nothing was committed, because the connection broke before."""
+
+
+def meaning(error: Exception, *, lost: bool = False, committing: bool = False) -> Exception:
+    """Return the error to raise instead. An error that is not in the tables is a bug and is
+    returned unchanged.
+
+    `lost` says that the connection is closed. `committing` says that a COMMIT was sent; if the
+    connection is lost, its result is unknown.
+    """
+    state = getattr(error, "sqlstate", None) or ""
+    text = f"postgres: {type(error).__name__}: {error}"
+    if state == "23505":
+        return UniqueViolation(text)
+    if state.startswith("23"):
+        return ConstraintViolation(text)
+    if state in AGAIN or isinstance(error, asyncpg.InvalidCachedStatementError):
+        return Again(text)
+    if isinstance(error, TimeoutError):
+        return StoreUnavailable(text)
+    if lost or state in LOST_CODES:
+        return StoreUnavailable(text) if committing else Lost(text)
+    if state[:2] in UNAVAILABLE_CLASSES or state in UNAVAILABLE_CODES or isinstance(error, OSError):
+        return StoreUnavailable(text)
+    return error
+
 
 APPENDS: Final = frozenset({"append_event", "begin_stream"})
 """The statements that move the head of a stream."""
@@ -126,5 +199,114 @@ async def _fetch(connection: Connection, bound: Bound, *, committing: bool = Fal
 def _is_lost(connection: Connection) -> bool:
     try:
         return connection.is_closed()
-    except InterfaceError:
+    except asyncpg.InterfaceError:
         return True  # the pool has already taken back a broken connection
+
+
+HOST_SECONDS: Final = 1.5
+"""Timeout of one host of several. Two hosts that hang leave time for a third within five seconds."""
+
+CONNECT_SECONDS: Final = 5.0
+"""Timeout of a new connection."""
+
+
+class ServerHistory(Record):
+    """Which history of a database a server continues. A failover or a restore begins a new one.
+
+    `synchronous` says that a commit waits for a standby, so that a failover loses none.
+    """
+
+    system: str
+    timeline: int
+    synchronous: bool
+
+
+class ReplacedServer(ConnectionError):  # noqa: N818 - a state of the world
+    """The server was replaced by one with a later timeline."""
+
+
+class Hosts:
+    """The servers of one address."""
+
+    def __init__(
+        self,
+        url: str,
+        changed: Callable[[], None] = lambda: None,
+        follow: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """`changed` is called when a server has another history than the one before, `follow` with its
+        time and the milliseconds since it was asked."""
+        self._urls = split_hosts(url)
+        self._changed = changed
+        self._follow = follow
+        self._history: ServerHistory | None = None
+
+    async def connect(self, *_: Any, **options: Any) -> DirectConnection:
+        """Open a connection to a host that takes writes. Takes the arguments of `asyncpg.connect`;
+        the address is that of this object."""
+        last: Exception | None = None
+        seconds = HOST_SECONDS if len(self._urls) > 1 else CONNECT_SECONDS
+        for url in list(self._urls):
+            try:
+                async with asyncio.timeout(seconds):
+                    connection = await self._connect_to(url, options)
+            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+                last = error
+            except asyncpg.TargetServerAttributeNotMatched as error:
+                last = ConnectionRefusedError(str(error))
+            else:
+                self._urls.remove(url)
+                self._urls.insert(0, url)
+                return connection
+        raise last or ConnectionRefusedError("the address names no host")
+
+    async def _connect_to(self, url: str, options: dict[str, Any]) -> DirectConnection:
+        if len(self._urls) > 1 and "target_session_attrs" not in url:
+            options = {**options, "target_session_attrs": "read-write"}
+        connection: DirectConnection = await asyncpg.connect(url, **options)
+        try:
+            await self.look_again(connection)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    async def look_again(self, connection: DirectConnection | Connection) -> None:
+        """Compare the history of a server with the one before, and its clock with ours. Raises
+        `ReplacedServer`."""
+        if self._follow is not None:
+            asked = time.monotonic()
+            database_ms = await connection.fetchval(statements.read_clock.statement.postgres)
+            self._follow(database_ms, int((time.monotonic() - asked) * 1_000) + 1)
+        known, found = self._history, await read_server_history(connection)
+        if found is None or found == known:
+            return
+        if known is not None and known.system == found.system and found.timeline < known.timeline:
+            raise ReplacedServer(
+                f"this server is at timeline {found.timeline}; timeline {known.timeline} has replaced it"
+            )
+        self._history = found
+        if known is not None:
+            log.warning("the database is another server than before: %s instead of %s", found, known)
+            self._changed()
+
+
+async def read_server_history(
+    connection: DirectConnection | Connection,
+) -> ServerHistory | None:
+    """Return the history, or None where it cannot be read, such as on a service without WAL functions."""
+    try:
+        row = await connection.fetchrow(statements.read_server_history.statement.postgres)
+    except asyncpg.PostgresError as error:
+        log.info("this server does not tell its timeline: %s", error)
+        return None
+    return ServerHistory(row["system"], row["timeline"], row["synchronous"]) if row is not None else None
+
+
+def split_hosts(url: str) -> list[str]:
+    """Return an address for each host of an address."""
+    parts = urlsplit(url)
+    user, at, hosts = parts.netloc.rpartition("@")
+    if "," not in hosts:
+        return [url]
+    return [urlunsplit(parts._replace(netloc=f"{user}{at}{host}")) for host in hosts.split(",")]

@@ -19,9 +19,18 @@ from assent.kernel.ids import WorkspaceId
 from assent.net.http_outcomes import failure, not_now
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
 from assent.testing.ledger import DoneEffect, Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, ProviderServer, Route, json_answer
+from assent.testing.provider_server import (
+    Malformed,
+    Message,
+    ProviderAnswer,
+    ProviderRequest,
+    ProviderServer,
+    Route,
+    json_answer,
+    read_message,
+    request,
+)
 from assent.testing.standalone import main
-from assent.testing.wire import Malformed, Message, read_message, request
 
 # A provider with one kind of effect, which it records in its ledger.
 #

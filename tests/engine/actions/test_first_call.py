@@ -13,7 +13,7 @@ from tests.engine.actions.provider import providers
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.serving.edge import Credentials, RequestContext
-from assent.stores.postgres_hosts import CONNECT_SECONDS
+from assent.stores.postgres_connection import CONNECT_SECONDS
 
 pytestmark = pytest.mark.own_database
 

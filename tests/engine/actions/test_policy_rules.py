@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.edits import edit as edit_as
 from tests.effort import rounds
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
 from tests.unit.gate.rules.evaluator import is_permitted
@@ -26,7 +27,6 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
 from assent.present.refusals import no_link
-from assent.testing.editing import edit as edit_as
 
 pytestmark = pytest.mark.rule("E62")
 

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.edits import prepare
 from tests.effort import rounds, share
 from tests.engine.actions.kit import SEND, StageEffect, armed, preparation
 from tests.engine.actions.kit import StageRequest as Staging
@@ -56,7 +57,6 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import Single, Transaction
 from assent.suite.testing import any_effects
-from assent.testing.editing import prepare
 
 T = TypeVar("T")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.edits import edit
 from tests.sqlite_files import new_sqlite
 from tests.suite.channels.kit import KEYS, Providers, connect, serving
 
@@ -20,7 +21,6 @@ from assent.gate.records import Action, Assurance, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Picture
-from assent.testing.editing import edit
 from assent.testing.operator import Wanted, stage
 from assent.testing.provider_server import Outcome
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.edits import edit
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
@@ -24,7 +25,6 @@ from assent.kernel.refusals import Refusal
 from assent.ports import Connector
 from assent.suite.testing import any_effects
 from assent.testing import operator
-from assent.testing.editing import edit
 from assent.testing.operator import Wanted
 
 CONNECTOR_SECONDS = 20.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assent.gate.records import Effect
-from assent.net.mail.letters import IntendedMail, difference
+from assent.net.mail import IntendedMail, difference
 from assent.net.mail_server import Mailbox
 from assent.suite.channels.email.smtp import compose
 from assent.testing.connector_contract import CHECKED_AT_MS, claim_action

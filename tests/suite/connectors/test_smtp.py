@@ -27,7 +27,7 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate.records import Effect, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
-from assent.net.mail.sending import send_note
+from assent.net.mail import send_note
 from assent.net.mail_server import parse_mailbox, parse_server
 from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.suite.channels.email.smtp import SmtpConnector

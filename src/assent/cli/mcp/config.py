@@ -18,8 +18,15 @@ from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
 from assent.gate.rules.toml import write_toml
 from assent.kernel.structs import Record
+from assent.settings.client_config import (
+    SERVER_NAME,
+    cursor_http,
+    key_command,
+    mcp_url,
+    stdio_entry,
+    vs_code_http,
+)
 from assent.settings.load import Settings
-from assent.settings.welcome import SERVER_NAME, cursor_http, key_command, mcp_url, stdio_entry, vs_code_http
 
 # The files in which MCP clients keep their servers: where each is, and how an entry is merged into it.
 #

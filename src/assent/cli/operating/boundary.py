@@ -24,10 +24,10 @@ from assent.gate.rules.boundary import PROBES, find_cap
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.leader import ANNOUNCEMENT, SERVING, Announcement
+from assent.settings.client_config import has_password
 from assent.settings.load import Settings
 from assent.settings.secret_files import HOMES
 from assent.settings.table import TABLE
-from assent.settings.welcome import has_password
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -306,7 +306,7 @@ def _become_other(target: ProbedServer) -> ProbeFinding:
 
 def _sign_up(target: ProbedServer) -> ProbeFinding:
     """Read whether the server offers a sign-up. None is made: it would be stored."""
-    from assent.net.probes import read_metadata
+    from assent.processes.listening import read_metadata
 
     said = read_metadata(target.base_url)
     if said is None:

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import msgspec
+from tests.edits import edit
 from tests.serving.web.review.kit import House, form, post
 from tests.serving.web.review.test_inbox import batch
 
@@ -17,7 +18,6 @@ from assent.gate.records import Assurance, Effect, Media
 from assent.kernel.ids import ActionId
 from assent.serving.web.review.card import compare_fields
 from assent.suite.testing import any_effects
-from assent.testing.editing import edit
 
 PICTURE = Media(
     kind="image", url="http://127.0.0.1/p.png", alt="ACME goes bankrupt", digest="sha256:" + "a1" * 32

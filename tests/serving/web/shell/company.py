@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from tests.edits import edit
 from tests.serving.web.review.browser import served
 from tests.serving.web.review.kit import House, Provider, mail, post
 from tests.serving.web.shell import past, stories
@@ -38,7 +39,6 @@ from assent.kernel.reasons import Reason
 from assent.ports import Connector, Draft, NotSent, OutcomeUnknown, StagedEffect
 from assent.serving.web.settings.workspace import DRAFTS_ONLY
 from assent.suite.testing import any_effects
-from assent.testing.editing import edit
 from assent.tools.workspaces import start_signup
 
 NAME: Final = "Harbor & Pine"

@@ -6,7 +6,7 @@ process on the same data uses it. The settings name one for all workspaces. The 
 which of the two is used.
 
 SMTP has no idempotency key, so a person resolves an unknown outcome. Until the content is
-transferred, nothing was sent; `assent.net.mail.sending` decides what is known when an
+transferred, nothing was sent; `assent.net.mail` decides what is known when an
 exchange breaks.
 """
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from assent.net.http_outcomes import not_connected, not_now, refusal
-from assent.net.mail.letters import IntendedMail, Letter, identify, read_mailbox, write_letter
+from assent.net.mail import IntendedMail, Letter, identify, read_mailbox, write_letter
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.platform.services import (
     API_KEY,
@@ -207,7 +207,7 @@ class SmtpConnector(NoLookUp):
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
         route = await self._find_route(action.workspace_id, action.effect)
-        from assent.net.mail.sending import send_letter
+        from assent.net.mail import send_letter
 
         # In a thread: composing and checking a long text would block the event loop.
         letter = await asyncio.to_thread(compose, action, route.sender, self._clock.now_ms())
@@ -233,7 +233,7 @@ class SmtpConnector(NoLookUp):
         """Do nothing: a mail server is one account."""
 
     async def _verify_server(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
-        from assent.net.mail.sending import check_server
+        from assent.net.mail import check_server
 
         server = await self._resolve_server(_parse(key), settings)
         await check_server(server, timeout_seconds * PATIENCE, context=self._context)
@@ -264,7 +264,7 @@ class SmtpConnector(NoLookUp):
     async def mail_note(
         self, workspace_id: WorkspaceId, to: str, subject: str, text: str, key: str, seconds: float
     ) -> None:
-        from assent.net.mail.sending import send_note
+        from assent.net.mail import send_note
 
         route = await self._find_own_route(workspace_id) if await self.can_mail_notes(workspace_id) else None
         if route is None:

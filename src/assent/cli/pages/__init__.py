@@ -1,1 +1,0 @@
-"""Generates pages of the documentation from tables of the code."""

@@ -1,1 +1,0 @@
-"""Writes e-mails and hands them to a mail server."""
