@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Assent
 
-from assent.cli.operating.boundary import ProbedServer, ProbeFinding, remove_password, try_everything
+from assent.cli.boundary import ProbedServer, ProbeFinding, remove_password, try_everything
 from assent.gate.rules.boundary import NAMES, find_cap
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.engine.audit import copies
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer, Verdict
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from assent.app import App
 
 FINDINGS_SHOWN: Final = 20
-
-app = typer.Typer(no_args_is_help=True)
 
 
 def verify(
@@ -89,8 +87,3 @@ def export(session: CommandSession) -> None:
             sys.stdout.write(line.decode() + "\n")
 
     session.use_app(run)
-
-
-command(app, "verify")(verify)
-command(app, "checkpoint")(write_checkpoint)
-command(app, "export", json=False)(export)

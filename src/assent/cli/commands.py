@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
-from typing import Annotated, cast
+from typing import Annotated, Final, cast
 
 import typer
 import typer.core
@@ -13,14 +14,16 @@ import typer.main
 from assent import __version__
 from assent.cli import (
     audit,
+    boundary,
     conform,
     connect,
-    credits,
     demo,
     doctor,
+    erase,
+    freeze,
     keys,
+    mcp_config,
     new,
-    open,
     owner,
     people,
     policy,
@@ -31,8 +34,7 @@ from assent.cli import (
     workflows,
     workspaces,
 )
-from assent.cli.mcp import config as mcp_config
-from assent.cli.operating import boundary, erase, freeze
+from assent.cli.session import add_command
 
 
 def _version(wanted: bool) -> None:
@@ -60,31 +62,119 @@ def root(
     """Lets AI agents do real work in the world, with a human's consent that the server enforces."""
 
 
-server.register(app)
-owner.register(app)
-open.register(app)
-webhooks.register(workspaces.app)
-credits.register(workspaces.app)
-workspaces.register(workspaces.app)
-connect.register(app)
-doctor.register(app)
-freeze.register(app)
-boundary.register(app)
-conform.register(app)
-demo.register(app)
-app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")
-app.add_typer(people.app, name="people", help="Invite people, list them, take their access away.")
-app.add_typer(policy.app, name="policy", help="Show, check, set and replay who may approve what.")
-app.add_typer(
-    mcp_config.app, name="mcp", help="Add this server to a client: Claude Code, Cursor, VS Code, Codex."
+Body = Callable[..., int | None]
+
+COMMANDS: Final[dict[str, Body]] = {
+    "init": server.init,
+    "serve": server.serve,
+    "stdio": server.stdio,
+    "wrap": server.wrap,
+    "migrate": server.migrate,
+    "backup": server.backup,
+    "restore": server.restore,
+    "owner-link": owner.owner_link,
+    "open": owner.open_pages,
+    "connect": connect.connect,
+    "disconnect": connect.disconnect,
+    "doctor": doctor.doctor,
+    "freeze": freeze.freeze,
+    "unfreeze": freeze.unfreeze,
+    "boundary": boundary.boundary,
+    "conform": conform.conform,
+    "demo": demo.demo,
+}
+
+GROUPS: Final[dict[str, tuple[str, dict[str, Body]]]] = {
+    "hook": ("Ask the gate from the hooks of an agent.", {"claude-code": server.hook_claude_code}),
+    "workspace": (
+        "Make, list and show workspaces.",
+        {
+            "create": workspaces.create,
+            "list": workspaces.list_all,
+            "show": workspaces.show,
+            "webhook-secret": webhooks.secret,
+            "webhook-hosts": webhooks.hosts,
+            "webhook-subscribe": webhooks.subscribe,
+            "webhook-subscriptions": webhooks.list_subscriptions,
+            "webhook-change": webhooks.change_subscription,
+            "webhook-unsubscribe": webhooks.unsubscribe,
+            "webhook-test": webhooks.send_test,
+            "webhooks": webhooks.deliveries,
+            "webhook-resend": webhooks.resend,
+            "credits": workspaces.show_credits,
+            "rate": workspaces.rate,
+        },
+    ),
+    "people": (
+        "Invite people, list them, take their access away.",
+        {"apply": people.apply, "invite": people.invite, "list": people.list_all, "remove": people.remove},
+    ),
+    "policy": (
+        "Show, check, set and replay who may approve what.",
+        {"show": policy.show, "check": policy.check, "set": policy.set_policy, "replay": policy.replay},
+    ),
+    "mcp": (
+        "Add this server to a client: Claude Code, Cursor, VS Code, Codex.",
+        {"config": mcp_config.config},
+    ),
+    "keys": (
+        "Make, list, revoke and rotate the keys of a workspace.",
+        {"create": keys.create, "list": keys.list_all, "revoke": keys.revoke, "rotate": keys.rotate},
+    ),
+    "secret": (
+        "Store, list and remove the secrets of HTTP effects.",
+        {"set": secrets.store, "list": secrets.show_names, "remove": secrets.remove},
+    ),
+    "new": ("Write an operator of your own.", {"operator": new.operator}),
+    "erase": ("Erase the data of a person.", {"person": erase.person}),
+    "audit": (
+        "Verify and export the journal.",
+        {"verify": audit.verify, "checkpoint": audit.write_checkpoint, "export": audit.export},
+    ),
+    "workflow": (
+        "Write, list, check, test and try workflows.",
+        {
+            "list": workflows.list_workflows,
+            "validate": workflows.validate,
+            "run": workflows.run,
+            "test": workflows.test,
+            "schema": workflows.schema,
+            "new": workflows.new,
+        },
+    ),
+    "session": (
+        "List, export and import sessions of workflows.",
+        {"list": sessions.list_sessions, "export": sessions.export, "import": sessions.import_file},
+    ),
+}
+
+WITHOUT_JSON: Final = (
+    server.serve,
+    server.stdio,
+    audit.export,
+    workflows.run,
+    workflows.schema,
+    sessions.export,
 )
-app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")
-app.add_typer(secrets.app, name="secret", help="Store, list and remove the secrets of HTTP effects.")
-app.add_typer(new.app, name="new", help="Write an operator of your own.")
-app.add_typer(erase.app, name="erase", help="Erase the data of a person.")
-app.add_typer(audit.app, name="audit", help="Verify and export the journal.")
-app.add_typer(workflows.app, name="workflow", help="Write, list, check, test and try workflows.")
-app.add_typer(sessions.app, name="session", help="List, export and import sessions of workflows.")
+"""Commands whose output has a form of its own."""
+
+BARE: Final = (server.wrap, server.hook_claude_code)
+"""Commands without the common flags: they parse their own, and --config of `wrap` is a client's file."""
+
+
+def _add(group: typer.Typer, commands: dict[str, Body]) -> None:
+    for name, body in commands.items():
+        if body in BARE:
+            group.command(name)(body)
+        else:
+            add_command(group, name, body, json=body not in WITHOUT_JSON)
+
+
+_add(app, COMMANDS)
+for _name, (_help, _commands) in GROUPS.items():
+    _group = typer.Typer(no_args_is_help=True)
+    _add(_group, _commands)
+    app.add_typer(_group, name=_name, help=_help)
 
 
 @cache

@@ -23,7 +23,7 @@ import msgspec
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 
 if TYPE_CHECKING:
     from assent.conformance.checking import CheckOutcome, ConformanceReport, Need
@@ -48,10 +48,6 @@ class Target(msgspec.Struct, frozen=True):
     key_env: str
     seconds: float
     """How long one answer may take."""
-
-
-def register(app: typer.Typer) -> None:
-    command(app, "conform")(conform)
 
 
 def conform(

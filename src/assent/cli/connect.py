@@ -15,7 +15,7 @@ from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
 from assent.cli.secrets import read_hidden
-from assent.cli.session import CommandSession, Operators, command
+from assent.cli.session import CommandSession, Operators
 from assent.cli.workspaces import BY, find_workspace, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.gate.connection import Connection
@@ -30,11 +30,6 @@ MAX_KEY_CHARS: Final = 512
 WhichProvider = Annotated[
     str, typer.Argument(metavar="PROVIDER", help="Such as zernio, resend or smtp.", show_default=False)
 ]
-
-
-def register(app: typer.Typer) -> None:
-    command(app, "connect")(connect)
-    command(app, "disconnect")(disconnect)
 
 
 def connect(

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.client import Client, Refused
 
 MEASURE_AFTER_SECONDS = 2.0
@@ -228,7 +228,3 @@ async def _show_trail(stage: DemoOutput, agent: Client) -> None:
     for action in trail["actions"]:
         by = f" by {action['approvedBy']} ({action['assurance']})" if action["approvedBy"] else ""
         stage.tell(f"{action['type']}: {action['status']}{by}")
-
-
-def register(app: typer.Typer) -> None:
-    command(app, "demo")(demo)

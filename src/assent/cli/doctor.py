@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-import typer
-
 from assent import __version__
 from assent.cli.failures import explain
-from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, command
+from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey
 from assent.kernel.distribution import word_install
 from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
@@ -313,10 +311,6 @@ class DoctorReport(Record):
     version: str
     checks: tuple[DoctorCheck, ...]
     sources: dict[str, str]
-
-
-def register(app: typer.Typer) -> None:
-    command(app, "doctor")(doctor)
 
 
 def doctor(

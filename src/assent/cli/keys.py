@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.cli.workspaces import (
     BY,
     check_name,
@@ -25,8 +25,6 @@ from assent.kernel.toolsets import TOOLSETS
 
 if TYPE_CHECKING:
     from assent.app import App
-
-app = typer.Typer(no_args_is_help=True)
 
 OfWorkspace = Annotated[
     str | None,
@@ -152,12 +150,6 @@ def rotate(
     if issued is None:
         raise _no_such_key(session, key_id, found)
     _show_once(session, issued)
-
-
-command(app, "create")(create)
-command(app, "list")(list_all)
-command(app, "revoke")(revoke)
-command(app, "rotate")(rotate)
 
 
 def _which(key: str, workspace: str | None) -> tuple[KeyId, str | None]:

@@ -12,11 +12,9 @@ from typing import Annotated, Final
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.kernel.distribution import list_dependencies
 from assent.settings.client_config import in_shell
-
-app = typer.Typer(no_args_is_help=True)
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 MAX_NAME_CHARS: Final = 40
@@ -185,6 +183,3 @@ def test_an_approved_refund_is_sent():
     assert receipt.output == {"refunded": "12.50 EUR"}
     assert len(SENT) == 1
 """
-
-
-command(app, "operator")(operator)

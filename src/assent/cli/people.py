@@ -14,7 +14,7 @@ import typer
 from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.cli.workspaces import check_name, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.people.people import Role
@@ -26,8 +26,6 @@ from assent.tools.arguments import is_address
 if TYPE_CHECKING:
     from assent.app import App
     from assent.engine.people.roster import RosterPlan
-
-app = typer.Typer(no_args_is_help=True)
 
 
 def invite(
@@ -217,12 +215,6 @@ def _describe(plan: RosterPlan) -> str:
     removed = [f"- {each.label} ({each.person_id}): loses access" for each in plan.removed]
     kept = [f"  {each.label} ({each.person_id}) is not in the file and stays" for each in plan.kept]
     return "\n".join([*added, *changed, *removed, *kept, *(["Nothing to change."] if plan.is_empty else [])])
-
-
-command(app, "apply")(apply)
-command(app, "invite")(invite)
-command(app, "list")(list_all)
-command(app, "remove")(remove)
 
 
 # Reads a file of people (TOML). Every mistake is named with its line and key.

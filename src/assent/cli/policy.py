@@ -10,7 +10,7 @@ import typer
 
 from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.cli.workspaces import BY, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.kernel.times import iso_time
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from assent.engine.actions.policies import PolicyVersion
     from assent.engine.actions.policy_replay import ReplayReport
     from assent.gate.policy import Policy
-
-app = typer.Typer(no_args_is_help=True)
 
 PolicyOrFile = Annotated[
     str,
@@ -197,9 +195,3 @@ def _view(policy: Policy, version: PolicyVersion) -> dict[str, Any]:
         "setBy": version.by,
         "setAt": iso_time(version.at_ms),
     }
-
-
-command(app, "show")(show)
-command(app, "check")(check)
-command(app, "set")(set_policy)
-command(app, "replay")(replay)

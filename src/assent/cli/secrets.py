@@ -13,7 +13,7 @@ import typer
 
 from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.cli.workspaces import BY, use_workspace
 from assent.engine.connections import named_secrets
 from assent.engine.connections.named_secrets import SECRET_NAME, NamedSecret
@@ -23,8 +23,6 @@ from assent.kernel.times import iso_time
 
 if TYPE_CHECKING:
     from assent.app import App
-
-app = typer.Typer(no_args_is_help=True)
 
 MAX_SECRET_CHARS: Final = 4_000
 
@@ -83,11 +81,6 @@ def remove(session: CommandSession, name: WhichSecret, workspace: OfWorkspace = 
         {"workspaceId": workspace_id, "name": name, "removed": True},
         f"The secret {name} is destroyed in workspace {workspace_id}.",
     )
-
-
-command(app, "set")(store)
-command(app, "list")(show_names)
-command(app, "remove")(remove)
 
 
 # Reads a secret from standard input: from a pipe, or from a prompt without echo.

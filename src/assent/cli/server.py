@@ -13,24 +13,11 @@ import msgspec
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, command
+from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey
 from assent.gate.policy import RELAY
 from assent.settings.client_config import claude_code_stdio
 from assent.settings.load import Settings, hide_password
 from assent.settings.secret_files import HOMES
-
-
-def register(app: typer.Typer) -> None:
-    command(app, "init")(init)
-    command(app, "serve", json=False)(serve)
-    command(app, "stdio", json=False)(stdio)
-    app.command("wrap")(wrap)  # its --config is a client's file
-    command(app, "migrate")(migrate)
-    command(app, "backup")(backup)
-    command(app, "restore")(restore)
-    hooks = typer.Typer(no_args_is_help=True)
-    hooks.command("claude-code")(hook_claude_code)
-    app.add_typer(hooks, name="hook", help="Ask the gate from the hooks of an agent.")
 
 
 def init(session: CommandSession) -> None:

@@ -1,7 +1,7 @@
 """Shared by all commands: common flags, settings, output and error handling.
 
 Standard output carries data only; messages go to standard error. A command is a function of a
-session and its own arguments. `command` adds the common flags and is the only place that catches
+session and its own arguments. `add_command` adds the common flags and is the only place that catches
 errors.
 """
 
@@ -175,36 +175,27 @@ class CommandSession:
         return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def command(
-    app: typer.Typer, name: str, *, json: bool = True
-) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
-    """Register a function whose first argument is the session; its docstring is the help."""
+def add_command(app: typer.Typer, name: str, body: Callable[..., int | None], *, json: bool) -> None:
+    """Add a function whose first argument is the session; its docstring is the help."""
+    _, *own = inspect.signature(body, eval_str=True).parameters.values()
+    common = {**_COMMON, **({"json": (Json, False)} if json else {})}
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
+    parameters += [
+        inspect.Parameter(flag, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for flag, (annotation, default) in common.items()
+    ]
 
-    def register(body: Callable[..., int | None]) -> Callable[..., int | None]:
-        _, *own = inspect.signature(body, eval_str=True).parameters.values()
-        common = [
-            inspect.Parameter(flag, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-            for flag, (annotation, default) in [
-                *_COMMON.items(),
-                *([("json", (Json, False))] if json else []),
-            ]
-        ]
+    def entry(**values: Any) -> None:
+        debug = values.pop("debug")
+        flags = {flag: values.pop(flag) for flag in PLACE_FLAGS}
+        if debug:
+            flags["log_level"] = "debug"
+        session = CommandSession(flags, json=values.pop("json", False), debug=debug)
+        raise typer.Exit(_run_guarded(session, lambda: body(session, **values)))
 
-        def entry(**values: Any) -> None:
-            debug = values.pop("debug")
-            flags = {flag: values.pop(flag) for flag in PLACE_FLAGS}
-            if debug:
-                flags["log_level"] = "debug"
-            session = CommandSession(flags, json=values.pop("json", False), debug=debug)
-            raise typer.Exit(_run_guarded(session, lambda: body(session, **values)))
-
-        parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own] + common
-        entry.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        entry.__annotations__ = {each.name: each.annotation for each in parameters}
-        app.command(name, help=inspect.getdoc(body))(entry)
-        return body
-
-    return register
+    entry.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    entry.__annotations__ = {each.name: each.annotation for each in parameters}
+    app.command(name, help=inspect.getdoc(body))(entry)
 
 
 def _run_guarded(session: CommandSession, run: Callable[[], int | None]) -> int:

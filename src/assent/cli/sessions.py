@@ -10,7 +10,7 @@ import typer
 
 from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.cli.workspaces import use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.workflows import bundles
@@ -25,8 +25,6 @@ from assent.workflow.text import sessions as session_text
 
 if TYPE_CHECKING:
     from assent.app import App
-
-app = typer.Typer(no_args_is_help=True)
 
 MOST_SESSIONS = 1_000
 
@@ -132,8 +130,3 @@ def import_file(
         ) from None
     data: dict[str, Any] = {"sessionId": done.session_id, "runs": list(done.runs), "renamed": done.renamed}
     session.give(data, f"Imported as session {done.session_id}: {len(done.runs)} run(s).")
-
-
-command(app, "list")(list_sessions)
-command(app, "export", json=False)(export)
-command(app, "import")(import_file)

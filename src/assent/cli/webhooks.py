@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, T, command
+from assent.cli.session import CommandSession, T
 from assent.cli.workspaces import BY, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.webhooks import events as outgoing_events
@@ -293,18 +293,6 @@ def _describe_subscription(each: Subscription, now_ms: int) -> dict[str, Any]:
         "deliveredAt": iso_time(each.delivered_ms),
         "failingSince": iso_time(each.failing_since_ms),
     }
-
-
-def register(app: typer.Typer) -> None:
-    command(app, "webhook-secret")(secret)
-    command(app, "webhook-hosts")(hosts)
-    command(app, "webhook-subscribe")(subscribe)
-    command(app, "webhook-subscriptions")(list_subscriptions)
-    command(app, "webhook-change")(change_subscription)
-    command(app, "webhook-unsubscribe")(unsubscribe)
-    command(app, "webhook-test")(send_test)
-    command(app, "webhooks")(deliveries)
-    command(app, "webhook-resend")(resend)
 
 
 def _log(

@@ -10,9 +10,8 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from assent.cli.authoring import starter
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.engine.workflows.files import ANSWERS, SUFFIXES, DocumentRefused, load_document
 from assent.engine.workflows.library import Invalid, WorkflowLibrary, decode_path, is_definition
 from assent.kernel.structs import WireRecord
@@ -238,9 +237,6 @@ def _tell_unused(program: Program, unused: list[str]) -> str:
     return f"Never asked for: {', '.join(unused)}.\nRemove that, or correct the id. Steps: {known}."
 
 
-app = typer.Typer(no_args_is_help=True)
-
-
 def _library(session: CommandSession, *more: Path) -> WorkflowLibrary:
     settings = session.settings
     return WorkflowLibrary([settings.data_dir / "workflows", *map(Path, settings.workflow_dirs), *more])
@@ -397,19 +393,107 @@ def new(
     if not folder.is_dir():
         raise Failure(f"There is no folder {folder}.\nMake it, or name another.")
     files = {
-        folder / f"{name}.yaml": starter.DEFINITION,
-        folder / f"{name}{ANSWERS}.yaml": starter.ANSWERS,
+        folder / f"{name}.yaml": STARTER_DEFINITION,
+        folder / f"{name}{ANSWERS}.yaml": STARTER_ANSWERS,
     }
     if taken := [str(path) for path in files if path.exists()]:
         raise Failure(f"{taken[0]} exists already.\nChoose another name, or move it away.")
     url = session.settings.base_url.rstrip("/") + SCHEMA_PATH
     for path, template in files.items():
-        path.write_text(starter.fill(template, name, url), encoding="utf-8")
+        path.write_text(_fill(template, name, url), encoding="utf-8")
     definition, answers = map(str, files)
     session.give(
         {"definition": definition, "answers": answers},
         f"Wrote {definition} and {answers}.\nWalk it: {session.again('workflow', 'test', definition)}",
     )
+
+
+# The two files of `assent workflow new`: a small definition with its fields explained, and answers.
+
+STARTER_DEFINITION: Final = """\
+# yaml-language-server: $schema=@SCHEMA@
+# Check it: assent workflow validate @ID@.yaml
+# Walk it:  assent workflow test @ID@.yaml
+
+id: "@ID@" # agents start it by this name; lower-case letters, digits, - and _
+name: "@NAME@" # for people
+version: 1.0.0
+description: Collect the changes, agree on them, and report. # agents choose a workflow by this sentence
+
+# Rules for the whole run, shown at its start.
+metaGuidance:
+  - Only state what you have seen.
+
+steps:
+  # The agent answers a step with notes (notesMarkdown), values to keep (context), or an output.
+  - id: collect
+    title: Collect the changes
+    prompt: List what changed. Set `changes` in context, a list of short texts.
+    notesOptional: false # without notes the step does not pass
+
+  # A loop runs its body for each entry of a list in the context.
+  - id: each-change
+    type: loop
+    title: Look at each change
+    loop:
+      type: forEach
+      items: changes
+      itemVar: change
+      maxIterations: 20 # every loop needs a maximum
+    body:
+      - id: check-change
+        title: Check one change
+        prompt: "Read this change and say what it can break: {{change}}"
+        # The output that passes. The agent sees the fields and the example.
+        outputContract:
+          kind: "@ID@.finding"
+          schema:
+            type: object
+            required: [kind, risk]
+            properties:
+              kind: { const: "@ID@.finding" }
+              risk: { enum: [low, high] }
+          example: { kind: "@ID@.finding", risk: low }
+
+  # A person confirms this step before the run goes on; the server enforces it.
+  - id: agree
+    title: Agree on the changes
+    prompt: Show the user the findings, and propose what to do.
+    requireConfirmation: true
+    onReject: continue # or stay, the default: the step is tried again
+
+  # A step is skipped unless its condition holds.
+  - id: report
+    title: Write the report
+    prompt: Write the report in three sentences.
+    runCondition: { var: wr.decisions.agree.decision, equals: approved }
+"""
+
+STARTER_ANSWERS: Final = """\
+# Answers for: assent workflow test @ID@.yaml
+# context: values at the start. steps: the answers by step id. A list answers a step once per entry; a single answer
+# serves every time it is asked. decision is what the person says: approved or rejected, with a reason if you like.
+steps:
+  collect:
+    notesMarkdown: Two changes since the last release.
+    context: { changes: [a new import, a faster search] }
+  check-change:
+    - output: { kind: "@ID@.finding", risk: high }
+    - output: { kind: "@ID@.finding", risk: low }
+  agree:
+    notesMarkdown: One risk, which we accept.
+    decision: approved
+  report:
+    notesMarkdown: Done.
+"""
+
+
+def _fill(template: str, workflow_id: str, schema_url: str) -> str:
+    """Return a template with its names."""
+    name = workflow_id.replace("-", " ").replace("_", " ").replace(".", " ").strip().capitalize()
+    for mark, text in (("@ID@", workflow_id), ("@NAME@", name or workflow_id), ("@SCHEMA@", schema_url)):
+        template = template.replace(mark, text)
+    return template
 
 
 def _find(session: CommandSession, workflow: str) -> Compiled:
@@ -511,11 +595,3 @@ def _list_issues(issues: Sequence[Issue]) -> str:
 def _warn(session: CommandSession, warnings: Sequence[Warning]) -> None:
     for warning in warnings:
         session.say(f"warning: {warning.message}")
-
-
-command(app, "list")(list_workflows)
-command(app, "validate")(validate)
-command(app, "run", json=False)(run)
-command(app, "test")(test)
-command(app, "schema", json=False)(schema)
-command(app, "new")(new)

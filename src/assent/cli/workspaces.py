@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, T, command
+from assent.cli.session import CommandSession, T
 from assent.engine.actions import policies
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import (
@@ -21,6 +21,8 @@ from assent.engine.core.tenancy import (
     KeyRecord,
     Workspace,
 )
+from assent.engine.learning import credits
+from assent.gate.credits import CreditAccount, CreditEntry
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
@@ -29,8 +31,6 @@ from assent.ports import Transaction
 
 if TYPE_CHECKING:
     from assent.app import App
-
-app = typer.Typer(no_args_is_help=True)
 
 BY: str = "cli"
 """The journal's name for the operator at the command line."""
@@ -89,11 +89,6 @@ def show(
     facts = zip(("id", "name", "e-mail", "made"), (value or "" for value in view.values()), strict=True)
     text = session.table(("workspace", ""), facts) + "\n\n" + keys_table(session, keys)
     session.give({"workspace": view, "keys": list(map(describe_key, keys))}, text)
-
-
-command(app, "create")(create)
-command(app, "list")(list_all)
-command(app, "show")(show)
 
 
 def use_workspace(
@@ -219,5 +214,99 @@ def rate(
     )
 
 
-def register(app: typer.Typer) -> None:
-    command(app, "rate")(rate)
+SHOWN = 20
+NO_LIMIT = "none"
+
+
+def show_credits(
+    session: CommandSession,
+    workspace: Annotated[str, typer.Argument(metavar="ID-OR-NAME", help="Which one.", show_default=False)],
+    limit: Annotated[
+        str | None,
+        typer.Option("--limit", metavar="N|none", help="Limit it to N from now on; none removes the limit."),
+    ] = None,
+    grant: Annotated[
+        int | None,
+        typer.Option(
+            "--grant",
+            min=1,
+            max=credits.MAX_CREDITS,
+            help="Add N. A workspace without a limit then has exactly N.",
+        ),
+    ] = None,
+) -> None:
+    """Show a workspace's credits and the end of its ledger; --limit and --grant change them
+    first."""
+    wanted = _amount(limit)
+
+    async def change(
+        app: App, found: Workspace
+    ) -> tuple[WorkspaceId, CreditAccount, tuple[CreditEntry, ...]]:
+        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
+
+        def begin() -> Transaction[tuple[WorkspaceId, CreditAccount, tuple[CreditEntry, ...]]]:
+            if limit is not None:
+                yield from credits.limit(workspace_id, wanted, now_ms, by=BY)
+            if grant is not None:
+                yield from credits.grant(workspace_id, grant, now_ms, by=BY)
+            had = yield from credits.account(workspace_id)
+            return workspace_id, had, (yield from credits.recent(workspace_id, SHOWN))
+
+        return await app.store.write(begin)
+
+    workspace_id, had, entries = use_workspace(session, workspace, change)
+    facts = {
+        "can spend": "without limit" if had.available is None else str(had.available),
+        "set aside": str(had.reserved),
+        "spent": str(had.spent),
+    }
+    rows = [
+        (
+            str(each.seq),
+            each.kind,
+            str(each.amount),
+            each.by,
+            each.action_id or "",
+            iso_time(each.at_ms) or "",
+        )
+        for each in entries
+    ]
+    text = session.table(("credits", ""), facts.items())
+    columns = ("entry", "kind", "amount", "by", "action", "at")
+    session.give(
+        _describe_credits(workspace_id, had, entries),
+        text + ("\n\n" + session.table(columns, rows) if rows else ""),
+    )
+
+
+def _amount(limit: str | None) -> int | None:
+    if limit is None or limit == NO_LIMIT:
+        return None
+    if not limit.isascii() or not limit.isdigit() or int(limit) > credits.MAX_CREDITS:
+        raise Failure(
+            f"{limit!r} is not a limit.\nGive a whole number of credits from 0 up, or: --limit none"
+        )
+    return int(limit)
+
+
+def _describe_credits(
+    workspace_id: WorkspaceId, had: CreditAccount, entries: tuple[CreditEntry, ...]
+) -> dict[str, Any]:
+    return {
+        "workspaceId": workspace_id,
+        "unlimited": had.unlimited,
+        "balance": had.available,
+        "reserved": had.reserved,
+        "spent": had.spent,
+        "entries": [
+            {
+                "seq": each.seq,
+                "kind": each.kind,
+                "amount": each.amount,
+                "actionId": each.action_id,
+                "by": each.by,
+                "at": iso_time(each.at_ms),
+            }
+            for each in entries
+        ],
+    }

@@ -16,7 +16,7 @@ from tests.own_sql import bind_marks
 from tests.processes.running import DEADLINE_SECONDS
 from tests.promises import find_promises
 
-from assent.cli.operating.freeze import stop_sending
+from assent.cli.freeze import stop_sending
 from assent.engine.actions import actions, execution
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL, ReadinessAnswer

@@ -15,7 +15,7 @@ import msgspec
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.cli.workspaces import BY, find_workspace
 from assent.kernel.structs import WireRecord
 from assent.ports import StoreUnavailable
@@ -23,8 +23,6 @@ from assent.ports import StoreUnavailable
 if TYPE_CHECKING:
     from assent.app import App
     from assent.engine.erasure.persons import ErasureReport, LeftRow, PersonEraser
-
-app = typer.Typer(no_args_is_help=True)
 
 
 class PersonErasure(WireRecord):
@@ -35,11 +33,6 @@ class PersonErasure(WireRecord):
     rejected: int
     left: tuple[LeftRow, ...]
     beyond_reach: tuple[str, ...]
-
-
-@app.callback()
-def root() -> None:
-    """Erase the data of a person."""
 
 
 def person(
@@ -169,6 +162,3 @@ def _confirm() -> None:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Failure("Nothing was erased.")
-
-
-command(app, "person")(person)

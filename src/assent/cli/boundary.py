@@ -16,7 +16,7 @@ import msgspec
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.cli.workspaces import BY
 from assent.engine.audit.boundary import BoundaryResult
 from assent.engine.people import people
@@ -469,7 +469,3 @@ def _find_owner(path: Path) -> int:
         return path.stat().st_uid
     except OSError:
         return -1
-
-
-def register(app: typer.Typer) -> None:
-    command(app, "boundary")(boundary)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.gate.rules.toml import write_toml
 from assent.kernel.structs import Record
 from assent.settings.client_config import (
@@ -144,8 +144,6 @@ def _read_toml(text: str) -> dict[str, Any]:
         raise CannotMerge(f"it is no TOML ({error})") from None
 
 
-app = typer.Typer(no_args_is_help=True)
-
 KEY_VARIABLE = "ASSENT_KEY"
 
 
@@ -268,6 +266,3 @@ def _replace(path: Path, text: str) -> None:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
-
-
-command(app, "config")(config)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession
 from assent.cli.workspaces import BY, check_name, find_workspace
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import WireRecord
@@ -121,8 +121,3 @@ async def _find_scope(app: App, wanted: str | None) -> tuple[WorkspaceId, str]:
         return SYSTEM_WORKSPACE, "on the whole server"
     found = await find_workspace(app, wanted)
     return found.workspace_id, f"in the workspace {found.name!r}"
-
-
-def register(app: typer.Typer) -> None:
-    command(app, "freeze")(freeze)
-    command(app, "unfreeze")(unfreeze)

@@ -1,1 +1,0 @@
-"""Commands for the authors of workflows."""

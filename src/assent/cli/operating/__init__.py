@@ -1,1 +1,0 @@
-"""Commands for the person who operates a server."""
