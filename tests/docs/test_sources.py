@@ -53,11 +53,14 @@ SHORTEST_PIECE = 25
 DEFINITION = re.compile(r"(?:(?:async )?def|class) (\w+)|([A-Za-z]\w*)(?:: [^=]+)? = ")
 
 TEST_SEAMS = {
+    "ATTACKS": "docs/assurance.md is made from this table, and a test plays every cell of it",
+    "LEVELS": "its columns",
+    "can_approve": "its cells",
     "arm": "a test ends the process at a failpoint",
     "disarm": "and takes that back",
     "INSTRUCTIONS": "tests read the instructions of a server with the usual tools",
 }
-"""Names that only tests use, and what for."""
+"""Names that only tests and scripts use, and what for."""
 
 SHORT_LINE = re.compile(rf"""["'][^"'\n]{{1,{SHORTEST_PIECE}}}["']\n\s*f?["']""")
 """Only a file with such a line is looked at closely."""
