@@ -35,7 +35,7 @@ def retry_through_approved() -> None:
     real = reconciliation.mark_lost
 
     def mark_lost(services: Any, job: Any, now_ms: int) -> Any:
-        action, _ = yield from actions.lock(job.workspace_id, ActionId(job.payload["actionId"]))
+        action, *_ = yield from actions.lock(job.workspace_id, ActionId(job.payload["actionId"]))
         if action.execution_state is not ExecutionState.EXECUTING:
             return (yield from real(services, job, now_ms))
         again = msgspec.structs.replace(action, execution_state=ExecutionState.NONE)
@@ -81,7 +81,7 @@ def edit_keeps_approval() -> None:
     edit = decisions.edit
 
     def keep(decider: Any, action_id: ActionId, *rest: Any, **options: Any) -> Any:
-        before, _ = yield from actions.lock(decider.workspace_id, action_id)
+        before, *_ = yield from actions.lock(decider.workspace_id, action_id)
         done = yield from edit(decider, action_id, *rest, **options)
         if before.approval is None:
             return done
@@ -169,7 +169,7 @@ def rejection_not_stored() -> None:
     """A rejection is acknowledged and rolled back."""
 
     def reject(decider: Any, action_id: ActionId, reason: str, *rest: Any) -> Any:
-        action, _ = yield from actions.lock(decider.workspace_id, action_id)
+        action, *_ = yield from actions.lock(decider.workspace_id, action_id)
         return msgspec.structs.replace(action, status=Status.REJECTED, rejection=reason)
 
     _set(decisions, "reject", reject)

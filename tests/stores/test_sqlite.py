@@ -30,6 +30,7 @@ def know_held_reads(store: SqliteStore) -> None:
     """Make the store know that reads by `Held` are long, as it learns by the first one that SQLite takes long for."""
     store._short_reads = ShortReads(store.path)
     store._short_reads._long[Held] = math.inf
+    sqlite_transactions._ask_again.add(Held)
 
 
 def size(path: Path) -> int:

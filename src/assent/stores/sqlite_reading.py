@@ -36,12 +36,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from assent.stores.sqlite_connection import connect_reader, translate
-from assent.stores.sqlite_transactions import BRIEF_SECONDS, drive, settle
+from assent.stores.sqlite_transactions import BRIEF_SECONDS, find_function, read, settle
 
 if TYPE_CHECKING:
     from assent.stores.sqlite import Request
@@ -66,11 +65,7 @@ class Reader:
     def run(self, request: Request) -> None:
         """Run a read on one snapshot and set its result or error."""
         try:
-            connection = self._connect()
-            connection.execute("BEGIN")
-            request.result, request.error = drive(connection, request.begin)
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            request.result, request.error = read(self._connect(), request.begin)
         except Exception as error:
             self._drop()
             request.error = translate(error)
@@ -117,7 +112,7 @@ class ShortReads:
 
     def run(self, request: Request) -> bool:
         """Run a read. Returns False if a thread has to run it."""
-        began, function = time.monotonic(), _find_function(request.begin)
+        began, function = time.monotonic(), find_function(request.begin)
         if self._long.get(function, 0.0) > began or not self._in_use.acquire(blocking=False):
             return False
         try:
@@ -143,10 +138,3 @@ class ShortReads:
         with self._in_use:
             connection, self._reader.connection = self._reader.connection, None
         return connection
-
-
-def _find_function(begin: Any) -> object:
-    """Return the code that a transaction begins with, the same for every call of it."""
-    while isinstance(begin, partial):
-        begin = begin.func
-    return getattr(begin, "__code__", type(begin))

@@ -66,12 +66,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec.structs import astuple
 
-from assent.ports import Begin, Guarded, Rows, StoreUnavailable
+from assent.ports import Begin, Guarded, Rows, StoreUnavailable, Transaction
 from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, fetch_again, translate
 
 if TYPE_CHECKING:
@@ -136,6 +137,51 @@ def _drive_guarded(connection: sqlite3.Connection, begin: Begin[None], depth: in
         raise failed
     connection.execute(f"ROLLBACK TO guarded_{depth}")
     return [(failed,)]
+
+
+class _SecondStatement(Exception):  # noqa: N818 - a state, not a fault
+    """A read that was assumed to have one statement yields another one."""
+
+
+_ask_again: Final[set[object]] = set()
+"""Reads that have yielded a second statement, by their code. Any other is assumed to have one, which is one snapshot
+without BEGIN and ROLLBACK. A wrong guess repeats one statement."""
+
+
+def read(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
+    """Run a read on one snapshot. Returns its result or its error."""
+    function = find_function(begin)
+    if function not in _ask_again:
+        result, error = drive(connection, partial(_ask_once, begin))
+        if not isinstance(error, _SecondStatement):
+            return result, error
+        _ask_again.add(function)
+    connection.execute("BEGIN")
+    result, error = drive(connection, begin)
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+    return result, error
+
+
+def _ask_once(begin: Begin[T]) -> Transaction[T]:
+    """Run a read with its first statement alone."""
+    reading = begin()
+    try:
+        bound = next(reading)
+        if not bound.statement.writes:  # nothing takes a write back without a transaction
+            reading.send((yield bound))
+    except StopIteration as end:
+        found: T = end.value
+        return found
+    reading.close()
+    raise _SecondStatement
+
+
+def find_function(begin: Any) -> object:
+    """Return the code that a transaction begins with, the same for every call of it."""
+    while isinstance(begin, partial):
+        begin = begin.func
+    return getattr(begin, "__code__", type(begin))
 
 
 def deliver(requests: list[Request]) -> None:
@@ -214,11 +260,9 @@ class SqliteWriter:
             return False
         written = connection.total_changes
         try:
-            connection.execute("BEGIN")  # one snapshot
             connection.set_progress_handler(lambda: time.monotonic() > until, 1_000)  # every 50 µs
-            request.result, request.error = drive(connection, request.begin)
+            request.result, request.error = read(connection, request.begin)
             connection.set_progress_handler(None, 0)
-            connection.execute("ROLLBACK")
         except BaseException as error:
             self._drop_connection()
             if not isinstance(error, Exception):

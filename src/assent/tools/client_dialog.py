@@ -227,7 +227,7 @@ def approve_once(call: Call, asked: AskedQuestion, reply: type[T], approve: Begi
     as it was when the person was asked. A repeated yes gets the first answer."""
 
     def approve_unchanged() -> Transaction[T]:
-        action, _ = yield from actions.lock(asked.workspace_id, asked.action_id)
+        action, *_ = yield from actions.lock(asked.workspace_id, asked.action_id)
         if action.version != asked.version:
             raise refuse_stale(action, user_message=CHANGED_MEANWHILE)
         return (yield from approve())

@@ -214,7 +214,7 @@ async def withdraw(
 
 def require_seen(wish: Decision) -> Transaction[None]:
     """Lock the action. Raises STALE_REVISION if its content is not what the decider saw."""
-    action, _ = yield from actions.lock(wish.decider.workspace_id, wish.action.action_id)
+    action, *_ = yield from actions.lock(wish.decider.workspace_id, wish.action.action_id)
     if not wish.seen.matches(action):
         raise refuse_stale(action)
 

@@ -253,12 +253,11 @@ async def test_the_command_waits_for_a_claim_that_judged_before_it(surface: Gate
     import asyncpg
 
     action_id = await surface.approved(connector="unaware")
-    run_id = (await surface.stored(action_id)).run_id
     other = await asyncpg.connect(surface.app.settings.database_url)
     try:
         block = other.transaction()
         await block.start()
-        await other.fetch("SELECT seq FROM streams WHERE stream_id = $1 FOR UPDATE", run_id)
+        await other.execute("LOCK TABLE jobs IN SHARE MODE")  # a claim writes its job last
         claim = asyncio.create_task(surface.ask(EXECUTE, actionId=action_id))
         waiting = (
             "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from assent.engine.core import freezes, journal
 from assent.engine.core.freezes import Freeze
+from assent.engine.core.journal import Head
 from assent.gate.mail import reached_addresses
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.preflight import MANY_RECIPIENTS, raise_severity
@@ -53,11 +54,21 @@ _FIELDS: Final = len(Action.__struct_fields__) - 1
 """All fields but the view, whose column was added later."""
 
 
-def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
-    """Lock an action and return it with its policy. An action of another workspace and an unknown
-    one run the same statement and raise the same 401 (C1, E26, E96)."""
+class Locked(NamedTuple):
+    """A locked action with what a change of it needs."""
+
+    action: Action
+    policy: Policy
+    head: Head
+    """The head of its run's stream, locked too."""
+
+
+def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[Locked]:
+    """Lock an action. An action of another workspace and an unknown one run the same statement and raise
+    the same 401 (C1, E26, E96)."""
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
-    return _read_found(rows)
+    action, policy = _read_found(rows)
+    return Locked(action, policy, journal.head_of(action.workspace_id, action.run_id, rows))
 
 
 def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
@@ -97,8 +108,11 @@ def _decode_policy(text: str) -> Policy:
     return _POLICY.decode(text)
 
 
-def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """Store the next version of a locked action after some moves, with one event for each (E70)."""
+def put(
+    action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: int, head: Head | None = None
+) -> Transaction[Action]:
+    """Store the next version of a locked action after some moves, with one event for each (E70). `head` is that of
+    `lock`, if nothing was appended since."""
     last, state = steps[-1]
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
     stored = yield from (put_claim if last is Move.CLAIM else put_without_event)(changed)
@@ -110,7 +124,9 @@ def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: 
         journal.NewEvent(f"action_{move}", {**about, **facts, "status": state.status})
         for move, state in steps
     ]
-    yield from journal.append(changed.workspace_id, changed.run_id, events, now_ms)
+    if head is None:
+        head = yield from journal.lock_head(changed.workspace_id, changed.run_id, now_ms)
+    yield from journal.append_to(head, events, now_ms)
     return stored
 
 
@@ -394,7 +410,7 @@ def reseal_approvals(seals: Seals) -> Transaction[None]:
     for found in read_decodable((yield statements.list_approved_actions())):
         if found.approval is None or not seals.hold(found) or seals.is_newest(found):
             continue
-        action, _ = yield from lock(found.workspace_id, found.action_id)
+        action, *_ = yield from lock(found.workspace_id, found.action_id)
         if action.status is found.status and action.approval == found.approval:
             yield from put_without_event(seals.seal(action, found.approval))
 

@@ -117,7 +117,7 @@ def list_present(action: Action, needed: Requirement) -> Transaction[tuple[Voice
 
 def reopen(seen: Action, by: str, via: str, now_ms: int) -> Transaction[Action]:
     """Let an action whose approvals are no longer enough wait again. Those that count are kept."""
-    action, _ = yield from actions.lock(seen.workspace_id, seen.action_id)
+    action, *_ = yield from actions.lock(seen.workspace_id, seen.action_id)
     if action.version != seen.version:
         return action
     facts = {"by": by, "via": via, "reason": LEFT, "left": True}

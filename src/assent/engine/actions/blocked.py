@@ -205,7 +205,7 @@ async def _look_around(services: Services, workspace_id: WorkspaceId, name: str)
 def _refresh(
     seen: Action, wanted: Action, readiness: Readiness, by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
-    action, _ = yield from actions.lock(seen.workspace_id, seen.action_id)
+    action, *_ = yield from actions.lock(seen.workspace_id, seen.action_id)
     if state_of(action) in TERMINAL or action.digest != seen.digest:
         return action
     if wanted.effect != action.effect:

@@ -54,7 +54,7 @@ def record_publish(
     `blocked` says that the connector cannot perform the action now, so that publishing by hand is
     the only way.
     """
-    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
     by_hand = action.view.executes == "person" or blocked
     needed = policy.require(action)
     with refusals.worded(links):

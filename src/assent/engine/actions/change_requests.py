@@ -32,7 +32,7 @@ def ask_for_changes(
 ) -> Transaction[Action]:
     """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION
     for other content."""
-    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    action, *_ = yield from actions.lock(decider.workspace_id, action_id)
     with worded(links):
         gate.judge_decision(action, Move.REJECT, seen, now_ms)
     wish = {

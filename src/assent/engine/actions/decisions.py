@@ -52,7 +52,7 @@ def approve(
     The server moves the status and seals the approval; a caller can only ask for it (E62).
     """
     facts = describe_decider(decider)
-    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    action, policy, head = yield from actions.lock(decider.workspace_id, action_id)
     if action.revision > 1 and seen == ANY_CONTENT:
         seen = yield from _find_staged(action)
     if action.effect.recipients or action.view.facets.recipients:
@@ -102,7 +102,7 @@ def approve(
     before = action
     if approval != held:
         decided = drift.with_observation(action, observed) if drift.DRIFTED in action.metadata else action
-        action = yield from actions.put(seals.seal(decided, approval, policy), steps, facts, now_ms)
+        action = yield from actions.put(seals.seal(decided, approval, policy), steps, facts, now_ms, head)
     yield from hooks.decided(
         Decided(before=before, action=action, move=Move.APPROVE, facts=facts, at_ms=now_ms, first=first)
     )
@@ -158,7 +158,7 @@ def reject(
     decider: Decider, action_id: ActionId, reason: str, seen: SeenVersion, links: Links, now_ms: int
 ) -> Transaction[Action]:
     """Reject an action for good and store the reason. An approval is withdrawn first."""
-    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
     with worded(links):
         steps = gate.judge_decision(action, Move.REJECT, seen, now_ms)
     changed = msgspec.structs.replace(action, rejection=reason)
@@ -175,7 +175,7 @@ def withdraw(
 ) -> Transaction[Action]:
     """Withdraw an approval before the action is claimed. One of several approvers withdraws their own,
     also if all have approved: the action then waits, and the other approvals are kept."""
-    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
     facts = describe_decider(decider, reason=reason, policy=digest_policy(policy))
     own = yield from approvals.take_back(decider, action)
     if own and action.status is Status.AWAITING_APPROVAL:
@@ -207,7 +207,7 @@ def edit(
     without one, no lesson is stored. Raises `Refusal` if the action changed after the edit was
     prepared.
     """
-    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
     with worded(links):
         steps = gate.judge_decision(action, Move.EDIT, seen, now_ms)
     refuse_schedule(schedule_ms, now_ms, schedulable=action.view.schedulable)

@@ -275,7 +275,7 @@ def claim(
     """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated
     idempotency key returns the stored answer (E27, E49). Raises `Refusal`, or `Unanswered` if a guard asks."""
     yield from freezes.begin_claim(order.workspace_id)
-    action, policy = yield from actions.lock(order.workspace_id, order.action_id)
+    action, policy, head = yield from actions.lock(order.workspace_id, order.action_id)
     request_digest = order.digest() if order.key is not None else None
     if order.key is not None and request_digest is not None:
         stored = yield from once.recall(
@@ -332,7 +332,7 @@ def claim(
         "providerKey": action.provider_key,
         "leaseUntil": iso_time(attempt.lease_until_ms),
     }
-    claimed = yield from actions.put(changed, path(action, Move.CLAIM), facts, now_ms)
+    claimed = yield from actions.put(changed, path(action, Move.CLAIM), facts, now_ms, head)
     yield from jobs.enqueue(
         action.workspace_id,
         RECONCILE_JOB,

@@ -70,7 +70,7 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
     """
     workspace_id, action_id = job.workspace_id, ActionId(job.payload["actionId"])
     yield from freezes.begin_claim(workspace_id)
-    action, policy = yield from actions.lock(workspace_id, action_id)
+    action, policy, *_ = yield from actions.lock(workspace_id, action_id)
     if action.attempt is None or action.attempt.attempt_id != job.payload["attemptId"]:
         return None
     if action.execution_state is ExecutionState.EXECUTING:
@@ -78,7 +78,7 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
             raise JobDeferred(action.attempt.lease_until_ms - now_ms)
         lost = OutcomeUnknown("the process that sent it did not report back")
         yield from settle(_bar(action, now_ms), lost, Move.LOSE, now_ms)
-        action, policy = yield from actions.lock(workspace_id, action_id)
+        action, policy, *_ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN or action.attempt is None:
         return None
     if is_held(action, now_ms):
@@ -120,7 +120,7 @@ def _bar(action: Action, now_ms: int) -> Action:
 
 def release_lease(held: Action, now_ms: int) -> Transaction[None]:
     """End the lease after a repetition without a result, so that a person can resolve it."""
-    action, _ = yield from actions.lock(held.workspace_id, held.action_id)
+    action, *_ = yield from actions.lock(held.workspace_id, held.action_id)
     if action.attempt is not None and action.attempt == held.attempt:
         attempt = msgspec.structs.replace(action.attempt, lease_until_ms=now_ms)
         yield from actions.put_without_event(msgspec.structs.replace(action, attempt=attempt))
@@ -186,7 +186,7 @@ def can_be_asked(connector: Connector | None) -> bool:
 
 def _lock_unknown(workspace_id: WorkspaceId, action_id: ActionId, now_ms: int) -> Transaction[Action]:
     """Lock an action whose outcome is unknown and of which no call is in flight. Raises `Refusal`."""
-    action, _ = yield from actions.lock(workspace_id, action_id)
+    action, *_ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN:
         raise Refusal(
             Reason.ACTION_CLOSED
@@ -219,5 +219,5 @@ def resolve(
     else:
         outcome = NotSent(Reason.CONNECTOR_FAILED, "a person says it did not happen", curable=True)
         yield from settle(action, outcome, Move.FOUND_NOT_DONE, now_ms)
-    action, _ = yield from actions.lock(workspace_id, action_id)
+    action, *_ = yield from actions.lock(workspace_id, action_id)
     return action

@@ -15,6 +15,7 @@ from assent.engine.actions import remainder as rest
 from assent.engine.actions.hooks import Settled
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs
+from assent.engine.core.journal import Head
 from assent.engine.recovery import doubts
 from assent.gate.records import Action, is_by_hand, plan_interval
 from assent.gate.transitions import EXECUTED, FAILED, UNKNOWN, Move, path, state_of
@@ -71,7 +72,7 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
     """Record the outcome if attempt id and fence still match; otherwise keep it as the event
     `late_answer`. Returns the caller's answer; a refusal is returned, not raised, so that the
     transaction commits."""
-    action, _ = yield from actions.lock(claimed.workspace_id, claimed.action_id)
+    action, _, head = yield from actions.lock(claimed.workspace_id, claimed.action_id)
     attempt, held = claimed.attempt, action.attempt
     is_late = (
         attempt is None
@@ -82,7 +83,7 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
     if attempt is None or move is None:
         yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
         return refusals.in_progress(action) if is_late else refusals.unknown_outcome(action, None)
-    reply = yield from settle(action, outcome, move, now_ms)
+    reply = yield from settle(action, outcome, move, now_ms, head)
     if isinstance(outcome, OutcomeUnknown):
         soon_ms = now_ms + LOOK_AGAIN_AFTER_MS
         yield from jobs.hasten(action.workspace_id, RECONCILE_JOB, attempt.attempt_id, soon_ms)
@@ -96,7 +97,7 @@ def record_report(
 ) -> Transaction[Action]:
     """Record what became of an action that was handed out, and return it. A repeated report of the same
     outcome changes nothing. Raises `Refusal` for another attempt and for another outcome."""
-    action, _ = yield from actions.lock(workspace_id, action_id)
+    action, *_ = yield from actions.lock(workspace_id, action_id)
     held = action.attempt.attempt_id if action.attempt is not None else None
     if action.view.executes != "agent" or held != attempt_id:
         raise bad_argument("claimId", "the id that the claim of this action answered", "another one")
@@ -106,11 +107,13 @@ def record_report(
     if _find_move(outcome, action) is None:
         raise refusals.refuse_closed(action, Reason.ACTION_CLOSED)
     yield from record(action, outcome, now_ms)
-    action, _ = yield from actions.lock(workspace_id, action_id)
+    action, *_ = yield from actions.lock(workspace_id, action_id)
     return action
 
 
-def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Transaction[Executed | Refusal]:
+def settle(
+    action: Action, outcome: SendOutcome, move: Move, now_ms: int, head: Head | None = None
+) -> Transaction[Executed | Refusal]:
     """Move a locked action by its outcome, store the provider's id (E28), and store a final answer
     under the attempt's idempotency key."""
     steps = path(action, move)
@@ -129,7 +132,7 @@ def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Tra
         if left is not None and offered is not None:
             changed = rest.with_offer(changed, left, offered)
             facts["restOffered"] = offered.action_id
-        done = yield from actions.put(changed, steps, facts, now_ms)
+        done = yield from actions.put(changed, steps, facts, now_ms, head)
         if offered is not None:
             yield from rest.offer(done, offered, now_ms)
         yield from hooks.settled(Settled(action=done, move=move, facts=facts, at_ms=now_ms))
@@ -146,7 +149,7 @@ def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Tra
     if move is Move.FOUND_NOT_DONE:
         action = msgspec.structs.replace(action, metadata=doubts.drop_doubt(action.metadata))
     changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
-    changed = yield from actions.put(changed, steps, facts, now_ms)
+    changed = yield from actions.put(changed, steps, facts, now_ms, head)
     yield from hooks.settled(Settled(action=changed, move=move, facts=facts, at_ms=now_ms))
     refusal = refusal_for(changed, outcome)
     if isinstance(outcome, NotSent) and not outcome.curable:

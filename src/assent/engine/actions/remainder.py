@@ -74,7 +74,7 @@ def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
 def stage_again(decider: Decider, action_id: ActionId, now_ms: int) -> Transaction[Action]:
     """Stage the effect of a failed action as a new action of its run, once. Raises `Refusal` unless it
     failed and still has its content."""
-    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    action, *_ = yield from actions.lock(decider.workspace_id, action_id)
     if (known := action.metadata.get(AGAIN_AS)) is not None:
         found, _ = yield from actions.find(decider.workspace_id, ActionId(known))
         return found

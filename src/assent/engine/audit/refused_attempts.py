@@ -66,7 +66,7 @@ def append(
 ) -> Transaction[None]:
     """Append the event unless it is recorded. Workflow steps are skipped: an executor called for
     one is an invalid call."""
-    action, _ = yield from actions.lock(workspace_id, action_id)
+    action, *_ = yield from actions.lock(workspace_id, action_id)
     if is_step(action):
         return
     head = yield from journal.lock_head(workspace_id, action.run_id, now_ms)

@@ -177,7 +177,7 @@ async def send_back(
 def _send_back(
     seen: Action, now: Observation, changes: tuple[DriftChange, ...], by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
-    action, _ = yield from actions.lock(seen.workspace_id, seen.action_id)
+    action, *_ = yield from actions.lock(seen.workspace_id, seen.action_id)
     if action.version != seen.version:
         return action
     if is_barred(action, now_ms):

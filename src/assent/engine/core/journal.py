@@ -178,13 +178,13 @@ def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Hea
     rows = yield statements.lock_head(**named)
     if not rows:
         rows = yield statements.make_head(**named, genesis=GENESIS, now_ms=now_ms)
-    return _head(workspace_id, stream_id, rows)
+    return head_of(workspace_id, stream_id, rows)
 
 
 def lock_seen(head: Head) -> Transaction[Head]:
     """Lock a stream whose head this transaction has read. Returns the present head."""
     rows = yield statements.lock_seen_head(workspace_id=head.workspace_id, stream_id=head.stream_id)
-    return _head(head.workspace_id, head.stream_id, rows) if rows else head
+    return head_of(head.workspace_id, head.stream_id, rows) if rows else head
 
 
 def new_head(workspace_id: str, stream_id: str) -> Head:
@@ -232,10 +232,11 @@ def note(
 def read_head(workspace_id: str, stream_id: str) -> Transaction[Head]:
     """Return the head of a stream without locking it."""
     rows = yield statements.read_head(workspace_id=workspace_id, stream_id=stream_id)
-    return _head(workspace_id, stream_id, rows)
+    return head_of(workspace_id, stream_id, rows)
 
 
-def _head(workspace_id: str, stream_id: str, rows: Rows) -> Head:
+def head_of(workspace_id: str, stream_id: str, rows: Rows) -> Head:
+    """Return the head in the first row, which is that of a new stream without one."""
     if not rows:
         return new_head(workspace_id, stream_id)
     return Head(workspace_id, stream_id, rows[0]["seq"], rows[0]["hash"], rows[0]["updated_at"])

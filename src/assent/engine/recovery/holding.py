@@ -166,7 +166,7 @@ def suspend(action: Action, since_ms: int, why: str, attempt_id: str, now_ms: in
 
 def suspend_doubted(action: Action, attempt_id: str, now_ms: int) -> Transaction[Action]:
     """As `suspend`, for an action whose doubt stopped an executor."""
-    held, _ = yield from actions.lock(action.workspace_id, action.action_id)
+    held, *_ = yield from actions.lock(action.workspace_id, action.action_id)
     doubt = doubts.find_doubt(held)
     if doubt is None or state_of(held) not in (APPROVED, RETRYABLE):
         return held  # another caller was faster

@@ -183,7 +183,7 @@ def record_unknown(
     workspace_id: WorkspaceId, action_id: ActionId, facts: dict[str, Any], now_ms: int
 ) -> Transaction[Action]:
     """Record that a person looked and cannot tell yet."""
-    action, _ = yield from actions.lock(workspace_id, action_id)
+    action, *_ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         yield from actions.note(action, "outcome_still_unknown", facts, now_ms)
     return action

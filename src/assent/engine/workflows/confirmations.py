@@ -67,7 +67,7 @@ def lock(call: WorkflowCall, state: TokenClaims, content: str) -> Transaction[Op
     action_id = yield from _action_id(call, state, content)
     if action_id is None:
         return None
-    action, policy = yield from actions.lock(call.workspace_id, action_id)
+    action, policy, *_ = yield from actions.lock(call.workspace_id, action_id)
     return OpenQuestion(action, policy, locked=True)
 
 
