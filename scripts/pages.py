@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from assent.gate.rules.attacks import ATTACKS, LEVELS, can_approve
-from assent.gate.rules.boundary import PROBES
+from assent.gate.rules.boundary import ATTACKS, LEVELS, PROBES, can_approve
 from assent.kernel.reasons import STANDARD_REASONS, Reason
 from assent.serving.agent_texts import ABOUT_REFUSALS, write_reason
 from assent.settings.load import DEFAULTS

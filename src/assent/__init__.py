@@ -12,9 +12,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from assent.extensions.channels import ChannelType as EffectType
-    from assent.extensions.messages import MessageShape as Message
-    from assent.extensions.messages import TextLimit as Limit
-    from assent.extensions.money import Money as Money
+    from assent.extensions.channels import MessageShape as Message
+    from assent.extensions.channels import TextLimit as Limit
     from assent.extensions.operators import Operator as Operator
     from assent.extensions.problems import ArgumentProblem as Problem
     from assent.extensions.problems import BadExtension as BadExtension
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from assent.extensions.receipts import natural_key as natural_key
     from assent.extensions.receipts import no_key as no_key
     from assent.extensions.receipts import read_back as read_back
+    from assent.extensions.signatures import Money as Money
     from assent.gate.connection import KeyWords as Key
     from assent.gate.records import Effect as Effect
     from assent.gate.views import Diff as Diff
@@ -52,9 +52,9 @@ _PUBLIC = {
     "Facets": ("assent.gate.views", "Facets"),
     "Facts": ("assent.gate.views", "Facts"),
     "Key": ("assent.gate.connection", "KeyWords"),
-    "Limit": ("assent.extensions.messages", "TextLimit"),
-    "Message": ("assent.extensions.messages", "MessageShape"),
-    "Money": ("assent.extensions.money", "Money"),
+    "Limit": ("assent.extensions.channels", "TextLimit"),
+    "Message": ("assent.extensions.channels", "MessageShape"),
+    "Money": ("assent.extensions.signatures", "Money"),
     "NotConnected": ("assent.extensions.receipts", "NotConnected"),
     "NotSent": ("assent.extensions.receipts", "EffectNotSent"),
     "OAuth": ("assent.extensions.providers", "OAuth"),

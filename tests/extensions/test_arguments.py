@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 import pytest
 
 import assent
+from assent.extensions.effect_types import render_arguments
 from assent.extensions.problems import BadExtension
 from assent.extensions.signatures import read_signature
-from assent.extensions.texts import render_arguments
 from assent.serving.arguments import BadArguments, decode
 from assent.tools.catalog import input_schema
 from assent.tools.operator_effects import make_tool

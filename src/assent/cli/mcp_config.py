@@ -16,7 +16,7 @@ import typer
 
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession
-from assent.gate.rules.toml import write_toml
+from assent.gate.rules.source import write_toml
 from assent.kernel.structs import Record
 from assent.settings.client_config import (
     SERVER_NAME,

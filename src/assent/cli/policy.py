@@ -37,7 +37,7 @@ def show(
     toml: Annotated[bool, typer.Option("--toml", help="Print it as the file that `set` takes.")] = False,
 ) -> None:
     """Show the policy of a workspace in words."""
-    from assent.gate.rules.toml import write_toml
+    from assent.gate.rules.source import write_toml
 
     session.require_data()
     policy, version = use_workspace(session, workspace, _find)

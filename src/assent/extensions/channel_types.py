@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.extensions.channels import PARTS, ChannelEffect
+from assent.extensions.channels import PARTS, ChannelEffect, find_problems, list_fields, list_hand_fields
 from assent.extensions.effect_types import (
     call_hook,
     collect_problems,
@@ -23,7 +23,6 @@ from assent.extensions.effect_types import (
     refuse_answer,
     require_facets,
 )
-from assent.extensions.messages import find_problems, list_fields, list_hand_fields
 from assent.extensions.providers import DeclaredConnector
 from assent.extensions.signatures import select_arguments
 from assent.gate.connection import ConnectorInfo, ProviderWords

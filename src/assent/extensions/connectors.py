@@ -2,7 +2,8 @@
 
 A coroutine runs on the operator's own event loop, a plain function in a thread of its own. The
 engine's time limit applies: after it the outcome is unknown, unless the function marks its request
-with `ctx.sending()` and had not reached it.
+with `ctx.sending()` and had not reached it. What it stores are bound statements, no generator: the code of
+an extension never runs in the store's writer.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from types import CodeType
 from typing import Any, Final
@@ -19,19 +20,81 @@ import msgspec
 
 from assent.extensions.calling import Busy
 from assent.extensions.effect_types import make_connector_info
-from assent.extensions.measuring import read_metrics, read_stored_receipt
-from assent.extensions.money import encode_value
 from assent.extensions.operators import EffectFunction
 from assent.extensions.receipts import MAX_ID_CHARS, MAX_URL_CHARS, Receipt
 from assent.extensions.registry import quote_error
 from assent.extensions.requests import GuardedHttp, MarkedCall, ReadingCall
-from assent.extensions.signatures import select_arguments
-from assent.extensions.storing import GuardedStore
+from assent.extensions.signatures import encode_value, select_arguments
+from assent.gate.measurement.metrics import select_credible
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
-from assent.ports import ConnectionContext, Context, Delivered, NotSent, OutcomeUnknown, Reading, Store
+from assent.ports import (
+    Bound,
+    ConnectionContext,
+    Context,
+    Delivered,
+    NotSent,
+    OutcomeUnknown,
+    Reading,
+    Rows,
+    Store,
+    Transaction,
+)
+from assent.sql.components import Component
+
+
+class GuardedStore:
+    """Runs statements of one component on the server's event loop."""
+
+    def __init__(self, store: Store, component: Component, loop: asyncio.AbstractEventLoop) -> None:
+        self._store = store
+        self._own = f"{component.name}."
+        self._loop = loop
+
+    async def read(self, *statements: Bound) -> Rows:
+        return await self._run(self._store.read, statements)
+
+    async def write(self, *statements: Bound) -> Rows:
+        return await self._run(self._store.write, statements)
+
+    async def _run(
+        self,
+        run: Callable[[Callable[[], Transaction[Rows]]], Coroutine[Any, Any, Rows]],
+        given: tuple[Bound, ...],
+    ) -> Rows:
+        for bound in given:
+            if not isinstance(bound, Bound) or not bound.statement.name.startswith(self._own):
+                raise TypeError(f"the store runs statements of {self._own[:-1]}, not {bound!r:.80}")
+
+        def transaction() -> Transaction[Rows]:
+            rows: Rows = []
+            for bound in given:
+                rows = yield bound
+            return rows
+
+        done = asyncio.run_coroutine_threadsafe(run(transaction), self._loop)
+        return await asyncio.wrap_future(done)
+
+
+def read_stored_receipt(action: Action) -> Receipt:
+    """Return the receipt of a delivered effect."""
+    return Receipt(action.external_id or "", action.external_url, action.metadata.get("output"))
+
+
+def read_metrics(source: str, channel: str, found: Any) -> Reading:
+    """Return the reading of numbers by their names. Implausible ones are left out (E100)."""
+    if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
+        why = f"{source} returned {type(found).__name__} instead of numbers by their names"
+        return Reading(source=source, channel=channel, status="unavailable", reason=why)
+    numbers, left_out = select_credible(found)
+    if not numbers and not left_out:
+        return Reading(
+            source=source, channel=channel, status="unavailable", reason=f"{source} gave no numbers"
+        )
+    return Reading(source=source, channel=channel, status="ok", metrics=numbers, left_out=left_out)
+
 
 log = logging.getLogger("assent.extensions")
 

@@ -2,6 +2,10 @@
 
 The engine runs these functions in a thread with a time limit (`engine/core/extension_calls.py`). A
 failure is a refusal, so that nothing is staged, and the log has the traceback.
+
+In the text form, which people read and approve, each argument has a line `Label: value`. A long value, one
+with line breaks, and a list or object follow their label as an indented block, so that no value can look
+like another argument. A chat does not mark invisible characters, so this text names them.
 """
 
 from __future__ import annotations
@@ -15,21 +19,65 @@ import msgspec
 
 from assent.engine.core.extension_calls import refuse_extension
 from assent.extensions.channels import ChannelEffect
-from assent.extensions.money import Money
 from assent.extensions.operators import EffectFunction
 from assent.extensions.problems import ArgumentProblem
-from assent.extensions.signatures import select_arguments
-from assent.extensions.texts import render_arguments
+from assent.extensions.signatures import Money, Signature, select_arguments
 from assent.gate.connection import ConnectorInfo
 from assent.gate.content.cleaning import printable
 from assent.gate.effects import EffectType, Scene
 from assent.gate.records import Effect
 from assent.gate.views import Facets, Field, Preview, Severity, View
-from assent.kernel.headers import is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.schemas import flatten
-from assent.kernel.texts import truncate
+from assent.kernel.texts import is_one_line, name_unseen, truncate
+
+LINE_CHARS: Final = 100
+"""The longest value that stands beside its label."""
+INDENT: Final = "    "
+NO_ARGUMENTS: Final = "It takes no arguments."
+NONE: Final = "(none)"
+
+
+def render_arguments(signature: Signature, arguments: Mapping[str, Any]) -> str:
+    """Return every argument, complete, in the order of the function's parameters."""
+    return render_labelled((each.label, arguments.get(each.name)) for each in signature.parameters)
+
+
+def render_labelled(values: Iterable[tuple[str, Any]]) -> str:
+    """Return every value with its label, complete."""
+    return "\n".join(_render(label, value) for label, value in values) or NO_ARGUMENTS
+
+
+def _render(label: str, value: Any) -> str:
+    text = name_unseen(render_value(value))
+    if len(text.splitlines()) <= 1 and len(text) <= LINE_CHARS:
+        return f"{label}: {text}"
+    # Split as str.splitlines does: no separator may begin a line that looks like a label.
+    return "\n".join((f"{label}:", *(INDENT + line for line in text.splitlines())))
+
+
+def render_value(value: Any) -> str:
+    """Return a JSON value as text. A text that could be read as something else is quoted."""
+    if value is None:
+        return NONE
+    if isinstance(value, str):
+        odd = not value or value != value.strip() or value.startswith(("(", '"'))
+        return _quote(value) if odd else value
+    if isinstance(value, list) and value and all(not isinstance(each, list | dict) for each in value):
+        return "\n".join(f"- {_quote(each) if _has_break(each) else render_value(each)}" for each in value)
+    if isinstance(value, list | dict) and value:
+        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return _quote(value)
+
+
+def _has_break(value: Any) -> bool:
+    return isinstance(value, str) and len(value.splitlines()) > 1
+
+
+def _quote(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
 
 log = logging.getLogger("assent.extensions")
 

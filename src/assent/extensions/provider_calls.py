@@ -24,8 +24,13 @@ from assent.engine.connections.grants import Grantor, OAuthClient, OAuthProvider
 from assent.engine.connections.key_access import API_KEY, KeyAccess, no_account
 from assent.engine.connections.oauth_access import ACCESS, ConnectionLocks, OAuthAccess
 from assent.extensions.calling import Busy
-from assent.extensions.connectors import marks_sending, read_receipt
-from assent.extensions.measuring import read_metrics, read_stored_receipt
+from assent.extensions.connectors import (
+    GuardedStore,
+    marks_sending,
+    read_metrics,
+    read_receipt,
+    read_stored_receipt,
+)
 from assent.extensions.providers import (
     MAX_ACCOUNT_CHARS,
     DeclaredConnector,
@@ -33,15 +38,14 @@ from assent.extensions.providers import (
     ProviderAccount,
 )
 from assent.extensions.requests import GuardedHttp, MarkedCall, ReadingCall
-from assent.extensions.storing import GuardedStore
 from assent.gate.connection import Access, Account, Connection, ConnectorInfo, Verified
 from assent.gate.measurement.recommend import NO_SOURCE
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
-from assent.kernel.headers import is_one_line
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
+from assent.kernel.texts import is_one_line
 from assent.net.http_outcomes import not_connected, not_now
 from assent.ports import (
     Clock,

@@ -79,3 +79,17 @@ def like(search: str) -> str:
 def like_json(search: str) -> str:
     """As `like`, for a text inside JSON."""
     return like(msgspec.json.encode(" ".join(search.split())).decode()[1:-1])
+
+
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ENCODED_WORD: Final = re.compile(r"=\?[^?]*\?[bq]\?", re.IGNORECASE)
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a text is one line. A second line could be read as another header."""
+    return _CONTROL.search(text) is None
+
+
+def has_encoded_word(text: str) -> bool:
+    """Whether mail programs would decode the text to other characters (RFC 2047)."""
+    return _ENCODED_WORD.search(text) is not None

@@ -24,9 +24,9 @@ from email.utils import format_datetime, getaddresses
 from functools import cache
 from typing import Any, Final
 
-from assent.kernel.headers import is_one_line
 from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
+from assent.kernel.texts import is_one_line
 from assent.net.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now, refusal
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox
 from assent.ports import NotSent, OutcomeUnknown

@@ -58,7 +58,7 @@ from assent.engine.people.notifiers import Notifier as Notifier
 from assent.engine.people.notifiers import NotifierContext as NotifierContext
 from assent.engine.webhooks import long_runs as long_runs
 from assent.extensions.bundles import MissingExtra as MissingExtra
-from assent.extensions.texts import render_labelled as render_labelled
+from assent.extensions.effect_types import render_labelled as render_labelled
 from assent.gate.connection import Access as Access
 from assent.gate.connection import Account as Account
 from assent.gate.connection import Connection as Connection
@@ -86,13 +86,13 @@ from assent.ports.connectors import OfferedChoice as OfferedChoice
 from assent.ports.connectors import PicturesOf as PicturesOf
 from assent.ports.connectors import Reading as Reading
 from assent.ports.context import PATIENCE as PATIENCE
+from assent.ports.context import THIS_RUN as THIS_RUN
 from assent.ports.context import Context as Context
 from assent.ports.context import Deadline as Deadline
+from assent.ports.context import Draft as Draft
 from assent.ports.context import Picture as Picture
-from assent.ports.operators import THIS_RUN as THIS_RUN
-from assent.ports.operators import Draft as Draft
-from assent.ports.operators import Preparation as Preparation
-from assent.ports.operators import StagedEffect as StagedEffect
+from assent.ports.context import Preparation as Preparation
+from assent.ports.context import StagedEffect as StagedEffect
 from assent.ports.store import Clock as Clock
 from assent.ports.store import Row as Row
 from assent.ports.store import Store as Store
@@ -101,7 +101,7 @@ from assent.ports.store import Transaction as Transaction
 from assent.present.refusals import needs_approval as needs_approval
 from assent.serving.gateway import ClientPort as ClientPort
 from assent.serving.gateway import ForeignCall as ForeignCall
+from assent.sql.components import NOW as NOW
 from assent.sql.components import Component as Component
-from assent.sql.personal import NOW as NOW
-from assent.sql.personal import How as How
-from assent.sql.personal import Place as Place
+from assent.sql.components import How as How
+from assent.sql.components import Place as Place

@@ -70,8 +70,6 @@ from assent.kernel.canonical import NotCanonical as NotCanonical
 from assent.kernel.canonical import digest as digest
 from assent.kernel.canonical import digest_of_bytes as digest_of_bytes
 from assent.kernel.domains import with_ascii_form as with_ascii_form
-from assent.kernel.headers import has_encoded_word as has_encoded_word
-from assent.kernel.headers import is_one_line as is_one_line
 from assent.kernel.ids import ActionId as ActionId
 from assent.kernel.ids import RunId as RunId
 from assent.kernel.ids import TenantId as TenantId
@@ -100,6 +98,8 @@ from assent.kernel.structs import Record as Record
 from assent.kernel.structs import WireRecord as WireRecord
 from assent.kernel.structs import from_record as from_record
 from assent.kernel.structs import from_row as from_row
+from assent.kernel.texts import has_encoded_word as has_encoded_word
+from assent.kernel.texts import is_one_line as is_one_line
 from assent.kernel.texts import truncate as truncate
 from assent.kernel.times import full_time as full_time
 from assent.kernel.times import iso_time as iso_time

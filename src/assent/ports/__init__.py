@@ -29,18 +29,16 @@ from assent.ports.connectors import (
 )
 from assent.ports.context import (
     PATIENCE,
+    THIS_RUN,
     TOO_LATE,
     ConnectionContext,
     Context,
     Deadline,
+    Draft,
     HttpAnswer,
     HttpClient,
     OpenConnection,
     Picture,
-)
-from assent.ports.operators import (
-    THIS_RUN,
-    Draft,
     Preparation,
     StagedEffect,
 )

@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import msgspec
 
-from assent.kernel.headers import is_one_line
 from assent.kernel.limits import (
     DAY_MS,
     HOUR_MS,
@@ -17,6 +16,7 @@ from assent.kernel.limits import (
     MINUTE_MS,
 )
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.kernel.texts import is_one_line
 from assent.kernel.times import parse_time
 from assent.net.mail_server import parse_mailbox
 

@@ -13,9 +13,8 @@ from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.extension_calls import call_extension
 from assent.engine.learning import pictures
 from assent.extensions.channel_types import prepare_message
-from assent.extensions.channels import ChannelEffect
+from assent.extensions.channels import TEXTS, ChannelEffect, TextLimit
 from assent.extensions.effect_types import prepare_effect
-from assent.extensions.messages import TEXTS, TextLimit
 from assent.extensions.operators import EffectFunction
 from assent.extensions.receipts import MAX_URL_CHARS
 from assent.gate.records import Effect, Media

@@ -48,7 +48,7 @@ from assent.tools.toolsets import TOOLSET_OF
 from assent.workflow import Compiled, ContentRefused, Definition
 from assent.workflow.definition import preview
 from assent.workflow.machine.history import first_line
-from assent.workflow.text.refusals import render_refusal
+from assent.workflow.text.answers import render_refusal
 from assent.workflow.tokens import TokenClaims, read
 
 WorkflowId = Annotated[str, msgspec.Meta(max_length=200, description="From workflow_list.")]

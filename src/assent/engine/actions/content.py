@@ -17,10 +17,10 @@ from assent.gate.content.suspicion import suspicions_in
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Effect
 from assent.gate.views import View
-from assent.kernel.headers import has_encoded_word, is_one_line
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.texts import has_encoded_word, is_one_line
 from assent.ports import Preparation
 
 

@@ -17,18 +17,17 @@ from assent.engine.connections import observing
 from assent.engine.core.extension_calls import await_extension, call_extension
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.services import Services
-from assent.gate.arguments import ARGUMENTS, merge_arguments
 from assent.gate.content.cleaning import one_line
-from assent.gate.effects import EffectTypes
+from assent.gate.effects import ARGUMENTS, EffectTypes, merge_arguments
 from assent.gate.gate import ANY_CONTENT, judge_decision
 from assent.gate.preflight import Checked, Remarks
 from assent.gate.records import Action, Effect, Observation
 from assent.gate.transitions import Move
 from assent.gate.views import View
-from assent.kernel.headers import is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Record
+from assent.kernel.texts import is_one_line
 from assent.present.refusals import no_link, refuse_missing_type, worded
 
 

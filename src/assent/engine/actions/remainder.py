@@ -18,7 +18,7 @@ from assent.engine.actions.decisions import describe_decider
 from assent.engine.actions.editing import edit_effect
 from assent.engine.actions.hooks import Staged
 from assent.engine.core.services import Services
-from assent.gate.arguments import ARGUMENTS
+from assent.gate.effects import ARGUMENTS
 from assent.gate.gate import Decider
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import (

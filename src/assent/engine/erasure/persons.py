@@ -34,8 +34,8 @@ from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
 from assent.kernel.structs import Record, WireRecord
 from assent.ports import Row, Single, Transaction
+from assent.sql.components import How, Place
 from assent.sql.loader import statements
-from assent.sql.personal import How, Place
 
 PURPOSE: Final = "erased person"
 PAGE: Final = 200

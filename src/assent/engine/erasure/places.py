@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.sql.personal import How, Place
+from assent.sql.components import How, Place
 
 ACTIONS: Final = "actions"
 EVENTS: Final = "events"

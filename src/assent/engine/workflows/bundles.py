@@ -41,8 +41,7 @@ from assent.workflow.bundle import (
     ExportedRun,
     ExportedSessionNote,
 )
-from assent.workflow.machine import lineage
-from assent.workflow.machine.lineage import Lineage
+from assent.workflow.machine.history import Lineage, fold
 from assent.workflow.machine.state import SNAPSHOT_FORMAT
 from assent.workflow.machine.state import encode as encode_snapshot
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
@@ -188,7 +187,7 @@ def _answer(row: Row, run_id: RunId) -> ExportedAnswer:
 
 def fold_lineage(run: ExportedRun) -> Lineage:
     """Read the lineage of an exported run from its log."""
-    return lineage.fold((event.seq, event.kind, event.at_ms, event.body) for event in run.events)
+    return fold((event.seq, event.kind, event.at_ms, event.body) for event in run.events)
 
 
 def find_flaw(run: ExportedRun) -> str | None:

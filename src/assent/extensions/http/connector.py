@@ -24,8 +24,17 @@ from assent.engine.core.services import Services
 from assent.engine.core.vault import SealBroken
 from assent.engine.webhooks.webhooks import signing_secret
 from assent.extensions.connectors import read_receipt
-from assent.extensions.http.sections import HttpEffect, HttpRequest, ReadBack
-from assent.extensions.http.templates import ACTION, KEY, fill_text, follow, read_text, write_value
+from assent.extensions.http.sections import (
+    ACTION,
+    KEY,
+    HttpEffect,
+    HttpRequest,
+    ReadBack,
+    fill_text,
+    follow,
+    read_text,
+    write_value,
+)
 from assent.extensions.operators import EffectFunction
 from assent.extensions.problems import ArgumentProblem
 from assent.extensions.receipts import Receipt

@@ -11,9 +11,17 @@ from functools import lru_cache
 from itertools import islice, takewhile
 from typing import Final
 
-from assent.gate.content import slots
-from assent.gate.content.check import SHORT_CHARS, cut_excerpt, is_about_text
-from assent.gate.content.prompts import AUTHOR, CHANNEL, GENRE, OWNER, asks_for_text
+from assent.gate.content import check
+from assent.gate.content.check import (
+    AUTHOR,
+    CHANNEL,
+    GENRE,
+    OWNER,
+    SHORT_CHARS,
+    asks_for_text,
+    cut_excerpt,
+    is_about_text,
+)
 from assent.gate.content.text_parts import Parts, parse, sign
 
 MOST: Final = 3
@@ -226,7 +234,7 @@ def _suspect_body(parts: Parts) -> list[tuple[str, str]]:
         for warning, parts_of, sign in _ANYWHERE
         if any(map(folded.__contains__, parts_of)) and (match := sign.search(head)) is not None
     ]
-    found += [(LEFT, slot) for slot in islice(slots.find_open(head, explained=True), 1)]
+    found += [(LEFT, slot) for slot in islice(check.find_open(head, explained=True), 1)]
     # People end their e-mails in the same way.
     end = parts.unquoted[-600:]
     if any(map(end.lower().__contains__, _OFFERS)) and not _GREETING.match(parts.text):

@@ -17,7 +17,7 @@ from assent.kernel import shapes
 from assent.kernel.shapes import Shape
 from assent.workflow.contracts import criteria
 from assent.workflow.definition import format
-from assent.workflow.definition.source_steps import SERVER_NAMES
+from assent.workflow.definition.source import SERVER_NAMES
 from assent.workflow.machine import conditions
 
 DRAFT: Final = "http://json-schema.org/draft-07/schema#"

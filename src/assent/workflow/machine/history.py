@@ -2,15 +2,20 @@
 
 Notes are stored whole. Only the displayed text is cut, between code points and with a marker. Nodes
 are numbered in order of creation, so a parent's number is smaller than its child's.
+
+The lineage of a run is computed from its log (W67): equal logs give equal lineages, so a node that differs
+from the log is detected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
 
 from assent.kernel.limits import RECAP_BYTES
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, WireRecord
 from assent.kernel.texts import truncate
 
 _LEAST_SHOWN: Final = 200
@@ -109,3 +114,50 @@ def find_branches(parents: Mapping[int, int | None], node: int) -> Branches:
         tuple(each for each in found if parents[each.first] == node),
         tuple(each for each in found if parents[each.first] != node),
     )
+
+
+class LineageStep(WireRecord):
+    """A node according to the log. `edge` led to it; `latest` is the number of its last event."""
+
+    node: int
+    parent: int | None
+    step_key: str
+    is_complete: bool
+    at_ms: int
+    latest: int
+    seal: str
+    edge: str = ""
+    checkpoints: tuple[str, ...] = ()
+
+
+class Lineage(Record):
+    """The nodes of a run in order of creation."""
+
+    steps: tuple[LineageStep, ...]
+
+
+def fold(events: Iterable[tuple[int, str, int, dict[str, Any]]]) -> Lineage:
+    """Compute the lineage from events (number, kind, time, body)."""
+    steps: dict[int, LineageStep] = {}
+    for seq, kind, at_ms, body in events:
+        if kind == "workflow_started":
+            steps[0] = LineageStep(
+                0, None, "", bool(body.get("complete")), at_ms, seq, str(body.get("seal", ""))
+            )
+        elif kind == "step_acked":
+            steps[body["node"]] = LineageStep(
+                body["node"],
+                body["parent"],
+                body["stepKey"],
+                body["complete"],
+                at_ms,
+                seq,
+                str(body.get("seal", "")),
+                str(body.get("ackHash", "")),
+            )
+        elif kind == "checkpoint_kept" and body["node"] in steps:
+            step = steps[body["node"]]
+            steps[body["node"]] = msgspec.structs.replace(
+                step, latest=seq, checkpoints=(*step.checkpoints, body["digest"])
+            )
+    return Lineage(tuple(steps[node] for node in sorted(steps)))

@@ -1,7 +1,8 @@
 """Workflow answers as text, which an agent reads first (W33, W76). Deterministic, with the tokens
 for the next call.
 
-All facts are arguments. Tokens are in the text because a model copies what it reads.
+A refusal is worded as it is sent, so that text and payload agree. All facts are arguments. Tokens are in the
+text because a model copies what it reads.
 """
 
 from __future__ import annotations
@@ -177,3 +178,39 @@ def _json(value: Any) -> str:
 
 def _join(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
+
+
+MOST_ARGUMENTS_CHARS: Final = 300
+"""The longest call in the text; the payload has it whole."""
+
+
+def render_refusal(refusal: Mapping[str, Any]) -> str:
+    """Write what happened, what the person should see, and the calls that help."""
+    shown = refusal.get("show") or refusal["userMessage"]
+    problems = "\n".join(
+        f"- `{each['path']}`: expected {each['expected']}; got {each['got']}"
+        for each in refusal.get("problems", ())
+    )
+    calls = [_write_call(each) for each in refusal.get("next", ())]
+    if not calls and (recovery := refusal.get("recoveryTool")) is not None:
+        calls.append(_write_call(recovery))
+    link = refusal.get("reviewUrl")
+    parts = [
+        f"# Not done: {refusal['summaryForUser']}",
+        shown,
+        problems,
+        f"## What to do\n{refusal['fixActionForAgent']} {refusal['stopRule']}",
+        "\n".join(f"{number}. {call}" for number, call in enumerate(calls, 1)),
+        f"Review link, for a person who is not in this chat: {link}" if link and link not in shown else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _write_call(call: Mapping[str, Any]) -> str:
+    """Write a call with its arguments, and those that the person has to supply."""
+    arguments = msgspec.json.encode(call["args"]).decode()
+    if len(arguments) > MOST_ARGUMENTS_CHARS:
+        arguments = "with the arguments that `next` has for it"
+    when = f" ({call['when']})" if call.get("when") else ""
+    needs = "".join(f"; ask the person for `{name}`: {what}" for name, what in call.get("needs", {}).items())
+    return f"`{call['name']}` {arguments}{when}{needs}"

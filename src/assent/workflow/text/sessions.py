@@ -10,7 +10,7 @@ import msgspec
 
 from assent.workflow.bundle import Bundle, ExportedNode, ExportedRun
 from assent.workflow.dashboard import Dashboard, add_titles, copy_ready, locate, reduce
-from assent.workflow.machine.lineage import Lineage
+from assent.workflow.machine.history import Lineage
 
 
 def write_markdown(

@@ -23,7 +23,7 @@ from assent.engine.actions.staging import PreparedRun
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE, SCOPES, KeyEntropy
 from assent.gate.records import Action, Assurance
-from assent.gate.rules.attacks import ATTACKS, LEVELS, Attack, can_approve
+from assent.gate.rules.boundary import ATTACKS, LEVELS, Attack, can_approve
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 
 HTTPS = "https://assent.example.com"

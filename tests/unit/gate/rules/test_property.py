@@ -22,8 +22,7 @@ from assent.gate.records import (
     Status,
     Voice,
 )
-from assent.gate.rules.source import read_policy
-from assent.gate.rules.toml import write_toml
+from assent.gate.rules.source import read_policy, write_toml
 from assent.gate.views import Facets, Severity, View
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 

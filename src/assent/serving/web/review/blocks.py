@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal
 
-from assent.extensions.texts import render_value
+from assent.extensions.effect_types import render_value
 from assent.gate.records import Action
 from assent.gate.views import Block, Diff, Facts, Table, Text
 from assent.kernel.structs import Record

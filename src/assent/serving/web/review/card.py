@@ -11,7 +11,7 @@ from assent.engine.core import freezes
 from assent.engine.core.jobs import JobState
 from assent.engine.learning.memory import memory_used
 from assent.engine.views.review import RunReview, SendJob
-from assent.extensions.texts import render_value
+from assent.extensions.effect_types import render_value
 from assent.gate.effects import EffectTypes
 from assent.gate.mail import keeps_requests
 from assent.gate.policy import counts

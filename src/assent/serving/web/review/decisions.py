@@ -16,7 +16,7 @@ import msgspec
 
 from assent.engine.core.services import Services
 from assent.engine.learning import pictures
-from assent.gate.arguments import ARGUMENTS
+from assent.gate.effects import ARGUMENTS
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.names import is_taken
 from assent.gate.policy import suffices

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.arguments import ARGUMENTS
+from assent.gate.effects import ARGUMENTS
 from assent.gate.records import Action, Effect
 from assent.gate.views import Field
 from assent.kernel.refusals import Problem

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from assent.engine.actions.approvals import GivenApproval
-from assent.extensions.texts import render_value
+from assent.extensions.effect_types import render_value
 from assent.gate.names import name_by_link
 from assent.gate.policy import Requirement
 from assent.gate.preflight import (

@@ -13,8 +13,7 @@ from starlette.responses import Response
 from assent.engine.actions import policies
 from assent.engine.actions.policies import PolicyVersion
 from assent.gate.policy import PRESETS, Policy
-from assent.gate.rules.source import NO_PRESET, BadPolicy
-from assent.gate.rules.toml import write_toml
+from assent.gate.rules.source import NO_PRESET, BadPolicy, write_toml
 from assent.gate.views import Severity
 from assent.kernel.limits import (
     ACTION_TTL_MS,

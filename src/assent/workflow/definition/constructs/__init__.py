@@ -1,7 +1,7 @@
-"""The constructs an author can write, one file each, and the table that finds them.
+"""The constructs an author can write, and the table that finds them.
 
 A construct is a function `(step, lowering, within) -> node indexes`. To add a step type, write its
-file, add its shape to `format.STEP_SHAPES` and its row here.
+function, add its shape to `format.STEP_SHAPES` and its row here.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from assent.workflow.definition.constructs import delegation, loops, routines, steps
+from assent.workflow.definition.constructs import routines, steps
 from assent.workflow.definition.lowering import Lowering, Within
 from assent.workflow.definition.source import Step
 
 BY_TYPE: Final[dict[str, Callable[[Step, Lowering, Within], tuple[int, ...]]]] = {
-    "step": steps.lower,
-    "loop": loops.lower,
-    "parallel": delegation.lower,
+    "step": steps.lower_step,
+    "loop": steps.lower_loop,
+    "parallel": steps.lower_parallel,
 }
 
 
