@@ -189,7 +189,7 @@ def test_values_are_shown_as_their_author_wrote_them_and_the_nearest_field_is_na
         parse({**document(step("a-step", promt="x")), "description": None, "name": False}, "bad.yaml")
     told = {issue.path: issue.message for issue in refused.value.issues}
     assert "this is null" in told["$.description"] and "this is false" in told["$.name"]
-    assert 'did you mean "prompt"?' in told["$.steps[0].promt"]
+    assert "did you mean prompt?" in told["$.steps[0].promt"]
 
 
 EVERYTHING: dict[str, Any] = {

@@ -62,8 +62,9 @@ def _advise(found: Mismatch) -> str:
         case "required":
             said = f'Add "{found.steps[-1]}".'
         case "unknown_field":
-            instead = f"Write {found.expected}, or remove it." if found.expected else "Remove it."
-            said = f"There is no field {quote(found.steps[-1])} here. {instead}"
+            instead = f", or write {found.expected}" if found.expected else ""
+            said = f"There is no field {quote(found.steps[-1])} here. Remove it{instead}"
+            said += "" if said.endswith("?") else "."
         case "too_short" | "too_long" | "too_few" | "too_many":
             said = f"Write {found.expected}; this has {len(found.value)}."
         case _:
