@@ -15,8 +15,8 @@ from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.toolsets import TOOLSETS
 from assent.processes.serve import Surfaces
-from assent.serving.agent_texts import INSTRUCTIONS
 from assent.serving.edge import Credentials, RequestContext
+from assent.serving.instructions import INSTRUCTIONS
 from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from benchmarks.figures import Figure, Limit, compared, require

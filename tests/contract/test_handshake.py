@@ -26,7 +26,7 @@ from tests.surfaces import Surface
 import assent
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
-from assent.serving.agent_texts import INSTRUCTIONS, instructions
+from assent.serving.instructions import INSTRUCTIONS, instructions
 from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 

@@ -24,7 +24,7 @@ from tests.contract.talk import (
 from tests.surfaces import Surface
 
 import assent
-from assent.serving.agent_texts import INSTRUCTIONS
+from assent.serving.instructions import INSTRUCTIONS
 
 MISMATCH, UNSUPPORTED = -32020, -32022
 

@@ -17,7 +17,8 @@ from assent.engine.audit.boundary import ClaimedAssurance
 from assent.extensions.bundles import load_bundles
 from assent.kernel.refusals import MEANINGS, Recovery
 from assent.kernel.schemas import flatten
-from assent.serving.agent_texts import SPEC_URL, instructions, write_everything, write_index
+from assent.serving.agent_texts import write_everything, write_index
+from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Tool
 from assent.tools.workspaces import SIGNUP

@@ -58,10 +58,10 @@ from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.serving import jsonrpc_errors
-from assent.serving.agent_texts import SPEC_URL, instructions
 from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Credentials, Edge, RequestContext, toolsets_of
 from assent.serving.gateway import ForeignCall
+from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.jsonrpc_errors import Unreadable
 from assent.serving.wrapped_server import ForeignServer, find_repeated_key, read_capabilities
 from assent.tools.definition import Dialog, DialogAnswer, InputRequired, Question

@@ -20,9 +20,9 @@ from mcp_types.methods import CACHEABLE_METHODS
 
 from assent import __version__
 from assent.kernel.toolsets import TOOLSETS
-from assent.serving.agent_texts import SPEC_URL
 from assent.serving.edge import Answer, Edge, RequestContext
 from assent.serving.gateway import ForeignCall, ToolGateway
+from assent.serving.instructions import SPEC_URL
 
 FOREIGN_TTL_MS: Final = 5_000
 EVERY_SET: Final = frozenset(TOOLSETS)

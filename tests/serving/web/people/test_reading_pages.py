@@ -12,7 +12,7 @@ from tests.serving.web.people.conftest import Site
 from tests.surfaces import BASE_URL
 
 from assent.kernel.refusals import MEANINGS, Reason
-from assent.serving.agent_texts import INSTRUCTIONS, SPEC_URL
+from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
 from assent.serving.web.shell import clients
 from assent.suite.testing import ALL_TOOLS
 

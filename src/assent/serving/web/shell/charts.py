@@ -102,9 +102,9 @@ def draw_multiples(series: Sequence[Sequence[float | None]]) -> tuple[ColumnChar
     return tuple(draw_columns(values, scale_to=most) for values in series)
 
 
-def shade(value: float, most: float, steps: int = 4) -> int:
-    """The step of a heat map for a value, from 1 to `steps`; 0 for nothing."""
-    return 0 if value <= 0 or most <= 0 else min(steps, 1 + int(steps * value / most - 1e-9))
+def shade(value: float, most: float) -> int:
+    """The step of a heat map for a value, from 1 to 4; 0 for nothing."""
+    return 0 if value <= 0 or most <= 0 else min(4, 1 + int(4 * value / most - 1e-9))
 
 
 def draw_rows(values: Sequence[float]) -> tuple[float, ...]:

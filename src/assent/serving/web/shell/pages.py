@@ -14,7 +14,7 @@ from starlette.routing import Route
 from assent.engine.core.services import Services
 from assent.kernel.reasons import Reason, describe_reason
 from assent.kernel.structs import Record
-from assent.serving.agent_texts import instructions
+from assent.serving.instructions import instructions
 from assent.serving.web.people.people import Cookies, find_session
 from assent.serving.web.people.signup import SignupPages
 from assent.serving.web.shell import clients

@@ -19,7 +19,7 @@ from starlette.requests import Request
 
 from assent import __version__
 from assent.kernel.structs import Record
-from assent.serving.agent_texts import SPEC_URL
+from assent.serving.instructions import SPEC_URL
 from assent.serving.web.shell.headers import PageResponse
 from assent.serving.web.shell.unseen import mark_unseen
 
