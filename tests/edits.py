@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from assent.engine.actions import actions, decisions
+from assent.engine.actions import actions
 from assent.engine.actions.editing import PreparedEdit, prepare_edit
 from assent.engine.core.services import Services
 from assent.gate.gate import ANY_CONTENT, Decider
 from assent.gate.records import Action
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
-from assent.present.refusals import no_link
+from assent.use_cases import decisions
+from assent.use_cases.decisions import Decision
 
 
 async def prepare(
@@ -22,7 +23,6 @@ async def prepare(
 
 
 async def edit(services: Services, decider: Decider, action_id: ActionId, changes: dict[str, Any]) -> Action:
-    prepared, now_ms = await prepare(services, decider, action_id, changes), services.clock.now_ms()
-    return await services.store.write(
-        lambda: decisions.edit(decider, action_id, prepared, ANY_CONTENT, no_link, now_ms)
-    )
+    action, _ = await services.store.read(lambda: actions.find(decider.workspace_id, action_id))
+    wish = Decision(decider, action, ANY_CONTENT)
+    return await decisions.edit(services, wish, changes, services.store.write)

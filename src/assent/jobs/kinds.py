@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from assent.app import App
-from assent.engine.actions import hooks, reconciliation, sending
+from assent.engine.actions import hooks, reconciliation
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.audit import copies
@@ -23,7 +23,7 @@ from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
 from assent.engine.workflows.retention import FORGET_JOB, forget_old_sessions
 from assent.gate.webhooks import RETRY_DELAYS_MS
-from assent.jobs import checkpoint_files
+from assent.jobs import checkpoint_files, sending
 from assent.jobs.worker import Sweep, sweeping
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import iso_time

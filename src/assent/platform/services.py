@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from assent.engine.actions import actions as actions
 from assent.engine.actions import circumstances as circumstances
-from assent.engine.actions import decisions as decisions
-from assent.engine.actions import execution as execution
-from assent.engine.actions import recording as recording
 from assent.engine.actions import staging as staging
 from assent.engine.actions.content import describe as describe
 from assent.engine.actions.editing import PreparedEdit as PreparedEdit
+from assent.engine.actions.execution import ExecutionOrder as ExecutionOrder
 from assent.engine.actions.staging import PreparedRun as PreparedRun
 from assent.engine.actions.staging import Request as Request
 from assent.engine.connections import connections as connections
@@ -105,3 +103,6 @@ from assent.sql.components import NOW as NOW
 from assent.sql.components import Component as Component
 from assent.sql.components import How as How
 from assent.sql.components import Place as Place
+from assent.use_cases import decisions as decisions
+from assent.use_cases import executions as executions
+from assent.use_cases.decisions import Decision as Decision

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances, execution, explaining
+from assent.engine.actions import actions, circumstances, explaining
 from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
@@ -48,7 +48,7 @@ from assent.tools.client_dialog import (
     WithdrawApproval,
 )
 from assent.tools.definition import DECIDES, READS, Call, InputRequired, Tool
-from assent.use_cases import decisions
+from assent.use_cases import decisions, executions
 from assent.use_cases.decisions import Decision
 
 SCOPE = "actions:decide"
@@ -141,7 +141,7 @@ async def _send(call: Call, answer: Decided) -> Decided:
         link_scope=call.caller.link_scope,
     )
     try:
-        done = await execution.execute(call.services, order)
+        done = await executions.execute(call.services, order)
     except Refusal as refusal:
         return await _not_sent(call, answer, refusal)
     return msgspec.structs.replace(

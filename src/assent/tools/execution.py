@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from assent.engine.actions import actions, execution, reconciliation, recording
+from assent.engine.actions import actions, reconciliation, recording
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import Executed
@@ -65,7 +65,7 @@ class Resolved(ActionRecord, frozen=True, kw_only=True, rename="camel"):
 
 
 async def execute_approved(call: Call, request: ExecuteAction, *, tool: str) -> Executed:
-    return await execution.execute(
+    return await executions.execute(
         call.services,
         ExecutionOrder(
             workspace_id=call.caller.workspace_id,

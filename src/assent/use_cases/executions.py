@@ -7,16 +7,76 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from assent.engine.actions import by_hand, reconciliation, remainder
+from assent.engine.actions import by_hand, execution, reconciliation, recording, remainder
+from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.recording import Executed
+from assent.engine.audit import refused_attempts
+from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.engine.views import review
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance
-from assent.ports import Transaction
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.refusals import Refusal
+from assent.ports import OutcomeUnknown, SendOutcome, Transaction
 from assent.present.refusals import SIGNED_IN_ANSWER, Links, needs_approval, no_link, refuse_missing_type
 from assent.use_cases.decisions import Decision, R, Write, require_seen
 
 Outcome = Literal["happened", "did_not_happen", "not_yet_known"]
+
+
+async def execute(services: Services, order: ExecutionOrder) -> Executed:
+    """Execute an approved action at most once (E72): claim, perform, record, as `engine.actions.execution` explains.
+    A caller that goes away does not interrupt it."""
+    return await services.background.executions.run(_execute(services, order))
+
+
+async def _execute(services: Services, order: ExecutionOrder) -> Executed:
+    claimed = await _claim(services, order)
+    if isinstance(claimed, Executed):
+        return claimed
+    failpoint("execute.claimed")
+    services.background.record_head()
+    outcome = await remainder.with_view(services, claimed, await execution.call_connector(services, claimed))
+    failpoint("execute.performed")
+    reply = await services.store.write(lambda: recording.record(claimed, outcome, services.clock.now_ms()))
+    failpoint("execute.recorded")
+    if isinstance(outcome, OutcomeUnknown):
+        services.background.wake_jobs()
+    if isinstance(reply, Refusal):
+        raise reply
+    return reply
+
+
+async def _claim(services: Services, order: ExecutionOrder) -> Action | Executed:
+    """Claim an action, or return the stored answer. A refusal is kept as an attempt."""
+    try:
+        return await execution.claim_action(services, order)
+    except Refusal as refusal:
+        await refused_attempts.record(services, order.workspace_id, refusal, by=order.by, tool=order.tool)
+        raise
+
+
+async def hand_out(services: Services, order: ExecutionOrder) -> Action:
+    """Claim an approved action for the agent that runs it itself, at most once. It is executing until the agent
+    reports (`report`) or its lease ends."""
+    claimed = await services.background.executions.run(_claim(services, order))
+    if not isinstance(claimed, Action):
+        raise TypeError("a claim without an idempotency key has no stored answer")
+    return execution.open_claim(claimed)
+
+
+async def report(
+    services: Services,
+    workspace_id: WorkspaceId,
+    action_id: ActionId,
+    attempt_id: str,
+    outcome: SendOutcome,
+    write: Write[Action, R],
+) -> R:
+    """Record what an agent says about an action that was handed out to it."""
+    now_ms = services.clock.now_ms()
+    return await write(lambda: recording.record_report(workspace_id, action_id, attempt_id, outcome, now_ms))
 
 
 async def resolve(

@@ -18,6 +18,7 @@ from assent.platform.services import (
     Context,
     Delivered,
     Delivery,
+    ExecutionOrder,
     NoLookUp,
     NotSent,
     OutcomeUnknown,
@@ -28,8 +29,7 @@ from assent.platform.services import (
     Transaction,
     action_of,
     actions,
-    execution,
-    recording,
+    executions,
     render_labelled,
     staging,
 )
@@ -414,14 +414,14 @@ async def claim_call(call: Call, request: ClaimCall) -> ClaimReply:
     """Hand the approved call out, once, to the caller that proposed it."""
     action_id = require_action_id(request.action_id)
     await _require_own(call, action_id)
-    order = execution.ExecutionOrder(
+    order = ExecutionOrder(
         workspace_id=call.caller.workspace_id,
         action_id=action_id,
         tool=CLAIM,
         by=call.caller.name,
         link_scope=call.caller.link_scope,
     )
-    action = await execution.hand_out(call.services, order)
+    action = await executions.hand_out(call.services, order)
     if action.attempt is None:
         raise TypeError("a claimed action has an attempt")
     effect, wanted = action.effect, read_call(action.effect)
@@ -458,14 +458,15 @@ async def report_call(call: Call, request: ReportCall) -> OutcomeReply:
         )
     else:
         outcome = OutcomeUnknown(request.detail or "the agent does not know")
-
-    def begin() -> Transaction[Action]:
-        return recording.record_report(
-            call.caller.workspace_id, action_id, request.claim_id, outcome, call.now_ms
-        )
-
     await _require_own(call, action_id)
-    action = await call.services.store.write(call.metered(begin))
+    action = await executions.report(
+        call.services,
+        call.caller.workspace_id,
+        action_id,
+        request.claim_id,
+        outcome,
+        lambda begin: call.services.store.write(call.metered(begin)),
+    )
     said = {"executed": "It is recorded as done.", "failed": "It is recorded as not done."}
     return OutcomeReply(
         ok=True,

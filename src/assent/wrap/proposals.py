@@ -19,6 +19,7 @@ import msgspec
 from assent.platform.services import (
     Assurance,
     Decider,
+    Decision,
     Draft,
     ForeignCall,
     Preparation,
@@ -131,15 +132,12 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
 
 async def _replace(services: Services, call: ForeignCall, waiting: Action, effect: Effect) -> Action:
     """Give an open question other content. A decision about what it showed before is refused."""
-    caller, now_ms = call.caller, services.clock.now_ms()
+    caller = call.caller
     view = await describe(services, caller.workspace_id, effect)
     prepared = PreparedEdit(of=waiting.digest, names=("tools",), effect=effect, view=view, checked=None)
     decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, "tools/list")
-
-    def begin() -> Transaction[Action]:
-        return decisions.edit(decider, waiting.action_id, prepared, SeenVersion(), lambda held: None, now_ms)
-
-    return await services.store.write(begin)
+    wish = Decision(decider, waiting, SeenVersion())
+    return await decisions.edit(services, wish, prepared, services.store.write)
 
 
 async def find_action(services: Services, call: ForeignCall, action_id: ActionId) -> Action:
@@ -212,14 +210,10 @@ class HeldCalls:
         """Take the question back, because the agent cancelled the call that asked it."""
         services, caller = self._services, call.caller
         decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, "cancelled call")
-
-        def begin() -> Transaction[Action]:
-            return decisions.reject(
-                decider, action_id, CANCELLED, SeenVersion(), lambda held: None, services.clock.now_ms()
-            )
-
+        action = await find_action(services, call, action_id)
         try:
-            await services.store.write(begin)
+            wish = Decision(decider, action, SeenVersion())
+            await decisions.reject(services, wish, CANCELLED, services.store.write)
         except Refusal as refusal:
             log.info("a cancelled call is no longer withdrawn: %s", refusal.reason)
 

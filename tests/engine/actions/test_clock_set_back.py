@@ -12,7 +12,7 @@ from tests.engine.actions.conftest import gate_over
 from tests.engine.actions.kit import EDIT, EXECUTE, OTHER, PENDING, REJECT, WITHDRAW, Gate
 from tests.engine.actions.provider import Provider, hangs_after, lost_after, lost_before, providers
 
-from assent.engine.actions import decisions, sending
+from assent.engine.actions import decisions
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.connections import observing
 from assent.engine.core import jobs
@@ -20,6 +20,7 @@ from assent.engine.core.rate import SLOTS, calls_window
 from assent.engine.learning import measurement
 from assent.gate.gate import ANY_CONTENT
 from assent.gate.records import OBSERVED, Action, Observation, Status
+from assent.jobs import sending
 from assent.jobs.kinds import job_kinds
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS, SECOND_MS

@@ -29,6 +29,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.ports import Rows, Transaction
 from assent.stores.postgres import PostgresStore
+from assent.use_cases import executions
 
 
 async def freeze(surface: Gate, where: WorkspaceId | None = None, why: str = "a wrong price") -> None:
@@ -54,7 +55,7 @@ async def test_every_executor_is_refused_and_the_approval_stays(surface: Gate) -
         workspace_id=surface.workspace_id, action_id=ActionId(action_id), tool=EXECUTE_TOOL, by="test"
     )
     with pytest.raises(Refusal) as refused:
-        await execution.hand_out(surface.app.owner_services, order)
+        await executions.hand_out(surface.app.owner_services, order)
     assert refused.value.reason is Reason.FROZEN
     assert surface.calls == 1
     again = await surface.done(EXECUTE, actionId=sent_before, idempotencyKey="before the freeze")

@@ -12,7 +12,7 @@ import pytest
 from tests.own_sql import bind_marks
 from tests.serving.web.review.kit import House, post
 
-from assent.engine.actions import decisions, execution, hooks
+from assent.engine.actions import decisions, hooks
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.audit.log import Signer
@@ -28,6 +28,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Delivered, NotSent, Single, Transaction
 from assent.present.refusals import no_link
 from assent.subscribers import SUBSCRIBERS
+from assent.use_cases import executions
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ async def execute(house: House, action: Action) -> None:
         workspace_id=LOCAL_WORKSPACE, action_id=action.action_id, tool=EXECUTE_TOOL, by="local"
     )
     try:
-        await execution.execute(house.services, order)
+        await executions.execute(house.services, order)
     except Refusal as refusal:
         assert refusal.reason is Reason.CONNECTOR_FAILED
 

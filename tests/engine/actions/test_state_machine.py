@@ -41,7 +41,7 @@ from tests.reliability import Prove
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.actions import actions, decisions, execution, reconciliation, staging
+from assent.engine.actions import actions, decisions, reconciliation, staging
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import Executed
@@ -57,6 +57,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import Single, Transaction
 from assent.suite.testing import any_effects
+from assent.use_cases import executions
 
 T = TypeVar("T")
 
@@ -341,7 +342,7 @@ class Machine(RuleBasedStateMachine):
         answer: Executed | Refusal | None = None
         with armed({place: crash} if place is not None else {}), contextlib.suppress(Crash):
             try:
-                answer = self.world.run(execution.execute(self.world.app.owner_services, order))
+                answer = self.world.run(executions.execute(self.world.app.owner_services, order))
             except Refusal as refusal:
                 answer = refusal
         provider.plan.clear()
@@ -384,7 +385,7 @@ class Machine(RuleBasedStateMachine):
                 key=f"{one.key} {one.action_id}",
             )
             try:
-                answer = self.world.run(execution.execute(self.world.app.owner_services, order))
+                answer = self.world.run(executions.execute(self.world.app.owner_services, order))
             except Refusal as refusal:
                 answer = refusal
         one.answers[one.key] = encoded(answer)

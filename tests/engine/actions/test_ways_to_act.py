@@ -23,7 +23,7 @@ from assent.tools.catalog import arrange
 HOME = Path(assent.__file__).parent
 
 REACH_OUT = {
-    "engine/actions/execution.py perform": "after a claim",
+    "engine/actions/execution.py call_connector": "after a claim",
     "engine/actions/reconciliation.py ask_provider": "after a claim; a look-up only reads",
     "wrap/agent_calls.py claim_call": "hands a claim out",
     "wrap/connector.py _read_present": "reads the freeze, unless the tool is trusted and only reads",

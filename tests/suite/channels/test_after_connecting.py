@@ -10,9 +10,9 @@ from tests.suite.channels.hosted import Hosted
 from tests.suite.channels.kit import KEYS
 from tests.surfaces import BASE_URL
 
-from assent.engine.actions import sending
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.core.jobs import Job, JobFailed, JobState
+from assent.jobs import sending
 from assent.kernel.ids import JobId
 
 APPROVE = "chieflab_approve_action"

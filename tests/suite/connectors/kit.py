@@ -11,7 +11,7 @@ from tests.edits import edit
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.actions import actions, decisions, execution, reconciliation
+from assent.engine.actions import actions, decisions, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import RECONCILE_JOB, Executed
@@ -26,6 +26,7 @@ from assent.ports import Connector
 from assent.suite.testing import any_effects
 from assent.testing import operator
 from assent.testing.operator import Wanted
+from assent.use_cases import executions
 
 CONNECTOR_SECONDS = 20.0
 LEASE_SECONDS = 30.0
@@ -71,7 +72,7 @@ class Engine:
             workspace_id=LOCAL_WORKSPACE, action_id=action_id, tool=EXECUTE_TOOL, by="test", key=key
         )
         try:
-            return await execution.execute(self.services, order)
+            return await executions.execute(self.services, order)
         except Refusal as refusal:
             return refusal
 

@@ -12,7 +12,7 @@ three phases, and the database states before the call that a call may happen.
    attempt: an id, a fence (one more than the last attempt's) and a lease (the end of the time the call
    may take). The same transaction appends the event and enqueues the job `reconcile_action`, due when
    the lease ends.
-2. Perform (`perform`, no transaction). The connector gets an `ApprovedAction`, which only the gate can
+2. Perform (`call_connector`, no transaction). The connector gets an `ApprovedAction`, which only the gate can
    make. The call has a timeout shorter than the lease. If too little of the lease is left, for example
    after the machine slept, nothing is sent. `await_outcome` maps every end of the call to one of three
    outcomes: `Delivered`, `NotSent` (certainly not done; curable or not) or `OutcomeUnknown`. A timeout,
@@ -47,12 +47,12 @@ The raised fence makes a result of the first process, should it still arrive, a 
 A restored store. An action may have been sent after the backup was taken. `assent.engine.recovery`
 holds such actions; one in doubt is claimed only if the provider would recognise the repetition.
 
-An agent's own tool. `hand_out` claims in the same way and performs nothing: the agent runs the tool
-and reports under the id of its attempt (`recording.record_report`). Without a report the lease ends, and
-the outcome is unknown; a person answers.
+An agent's own tool. `use_cases.executions.hand_out` claims in the same way and performs nothing: the
+agent runs the tool and reports under the id of its attempt (`recording.record_report`). Without a report
+the lease ends, and the outcome is unknown; a person answers.
 
-Cancellation. `execute` runs in its own task behind `asyncio.shield`: a client that disconnects does
-not interrupt a claimed execution. A stopping process waits for these tasks
+Cancellation. `use_cases.executions.execute` runs in its own task behind `asyncio.shield`: a client that
+disconnects does not interrupt a claimed execution. A stopping process waits for these tasks
 (`ShieldedTasks.finish`). A process that dies leaves the claim and its job, and any process
 reconciles it.
 
@@ -78,7 +78,7 @@ from typing import TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, blocked, circumstances, guards, hooks, remainder
+from assent.engine.actions import actions, approvals, blocked, circumstances, guards, hooks
 from assent.engine.actions.guards import (
     Ask,
     ClaimFacts,
@@ -90,8 +90,7 @@ from assent.engine.actions.guards import (
     WasSent,
 )
 from assent.engine.actions.hooks import Claimed
-from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
-from assent.engine.audit import refused_attempts
+from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, replay_answer
 from assent.engine.connections import observing
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core import idempotency as once
@@ -141,46 +140,6 @@ class ExecutionOrder(Record, kw_only=True):
 
     def digest(self) -> str:
         return canonical.digest({"actionId": self.action_id})
-
-
-async def execute(services: Services, order: ExecutionOrder) -> Executed:
-    """Execute an approved action at most once (E72). Raises `Refusal`."""
-    return await services.background.executions.run(_execute(services, order))
-
-
-async def hand_out(services: Services, order: ExecutionOrder) -> Action:
-    """Claim an approved action for the agent that runs it itself, at most once. It is executing until the
-    agent reports (`recording.record_report`) or its lease ends. Raises `Refusal`."""
-    held = await services.background.executions.run(_admit(services, order))
-    if not isinstance(held, Action):
-        raise TypeError("a claim without an idempotency key has no stored answer")
-    return gate.open_gate(held).action
-
-
-async def _admit(services: Services, order: ExecutionOrder) -> Action | Executed:
-    """Claim an action, or return the stored answer. A refusal is kept as an attempt."""
-    try:
-        return await claim_action(services, order)
-    except Refusal as refusal:
-        await refused_attempts.record(services, order.workspace_id, refusal, by=order.by, tool=order.tool)
-        raise
-
-
-async def _execute(services: Services, order: ExecutionOrder) -> Executed:
-    held = await _admit(services, order)
-    if isinstance(held, Executed):
-        return held
-    failpoint("execute.claimed")
-    services.background.record_head()
-    outcome = await remainder.with_view(services, held, await perform(services, held))
-    failpoint("execute.performed")
-    reply = await services.store.write(lambda: record(held, outcome, services.clock.now_ms()))
-    failpoint("execute.recorded")
-    if isinstance(outcome, OutcomeUnknown):
-        services.background.wake_jobs()
-    if isinstance(reply, Refusal):
-        raise reply
-    return reply
 
 
 async def claim_action(services: Services, order: ExecutionOrder) -> Action | Executed:
@@ -345,7 +304,12 @@ def claim(
     return claimed
 
 
-async def perform(services: Services, claimed: Action) -> SendOutcome:
+def open_claim(claimed: Action) -> Action:
+    """Return a claimed action for the agent that runs it, as the gate lets it pass."""
+    return gate.open_gate(claimed).action
+
+
+async def call_connector(services: Services, claimed: Action) -> SendOutcome:
     """Call the connector with a claimed action and return the outcome, also of a failure."""
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:

@@ -11,7 +11,6 @@ from tests.own_sql import bind_marks
 from tests.serving.web.review.kit import House, mail, post
 from tests.serving.web.review.test_people_and_approvers import invited, two_people
 
-from assent.engine.actions import execution
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -23,6 +22,7 @@ from assent.gate.views import Severity
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Single
+from assent.use_cases import executions
 
 
 async def approve(house: House, action: Action, *browsers: httpx.AsyncClient) -> None:
@@ -43,7 +43,7 @@ async def execute(house: House, action: Action) -> Reason | None:
         workspace_id=LOCAL_WORKSPACE, action_id=ActionId(action.action_id), tool=EXECUTE_TOOL, by="local"
     )
     try:
-        await execution.execute(house.services, order)
+        await executions.execute(house.services, order)
     except Refusal as refusal:
         return refusal.reason
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.engine.actions import actions, execution
+from assent.engine.actions import actions
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core import freezes
@@ -20,6 +20,7 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
 from assent.present import notes
+from assent.use_cases import executions
 
 CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reason.CONNECTOR_FAILED})
 
@@ -37,7 +38,7 @@ async def send(services: Services, job: Job) -> None:
         approval=job.payload.get("approval"),
     )
     try:
-        await execution.execute(services, order)
+        await executions.execute(services, order)
     except Refusal as refusal:
         if refusal.reason is Reason.FROZEN:
             raise JobDeferred(freezes.LOOK_AGAIN_MS) from refusal
