@@ -14,14 +14,12 @@ from typing import Any
 
 import msgspec
 
-from assent.platform.services import Entry, Services, Transaction, actions, run_long_apart
-from assent.platform.services import memory as brain
+from assent.platform.services import Entry, Services, Transaction, actions, memory, run_long_apart
 from assent.platform.values import ALONE, MANY_RECIPIENTS, Action, Effect, Record, Remarks, Run, WorkspaceId
 from assent.suite.channels.registry import BY_ID
-from assent.suite.content import evidence as gathering
 from assent.suite.content.adapter import adapt, remind
 from assent.suite.content.claims import Claim, warnings_for
-from assent.suite.content.evidence import Evidence, MemoryEntry
+from assent.suite.content.evidence import Evidence, MemoryEntry, gather
 from assent.suite.content.lessons import (
     Asked,
     Lessons,
@@ -33,7 +31,7 @@ from assent.suite.content.lessons import (
 from assent.suite.content.records import CheckedText
 
 MOST = 50
-AS_EVIDENCE = ("brand_voice", "voice_sample", *brain.FACTS)
+AS_EVIDENCE = ("brand_voice", "voice_sample", *memory.FACTS)
 READ = (*AS_EVIDENCE, "lesson", "rejection", "claim_risk", "channel_performance")
 
 
@@ -41,7 +39,7 @@ def load_lessons(
     workspace_id: WorkspaceId, tenant_id: str
 ) -> Transaction[tuple[tuple[MemoryEntry, ...], Lessons, dict[str, str]]]:
     """Return a tenant's memory as evidence and as lessons, and the kind of each entry."""
-    found = yield from brain.read_usable(workspace_id, tenant_id, READ, MOST)
+    found = yield from memory.read_usable(workspace_id, tenant_id, READ, MOST)
     return as_evidence(found), as_lessons(found), {entry.entry_id: entry.kind for entry in found}
 
 
@@ -50,7 +48,7 @@ def as_evidence(found: Iterable[Entry]) -> tuple[MemoryEntry, ...]:
     return tuple(
         MemoryEntry(entry_id=entry.entry_id, kind=entry.kind, text=entry.body)
         for entry in found
-        if entry.kind in AS_EVIDENCE and (entry.kind not in brain.FACTS or entry.state == "confirmed")
+        if entry.kind in AS_EVIDENCE and (entry.kind not in memory.FACTS or entry.state == "confirmed")
     )
 
 
@@ -67,12 +65,12 @@ def as_lessons(found: Iterable[Entry]) -> Lessons:
         asked=tuple(
             Asked(entry_id=entry.entry_id, text=entry.body, confirmed=entry.state == "confirmed")
             for entry in of.get("lesson", ())
-            if entry.facts.get(brain.ASKED) or is_about_writing(entry.body)
+            if entry.facts.get(memory.ASKED) or is_about_writing(entry.body)
         ),
         refused_claims=tuple(
             RefusedClaim(entry_id=entry.entry_id, text=entry.body)
             for entry in of.get("claim_risk", ())
-            if entry.state == "confirmed" and not entry.facts.get(brain.LOGGED)
+            if entry.state == "confirmed" and not entry.facts.get(memory.LOGGED)
         ),
         results=tuple(
             MeasuredResult(entry_id=entry.entry_id, channel=entry.channel or "", text=entry.body)
@@ -145,7 +143,7 @@ def _read_known(action: Action) -> Transaction[KnownEvidence]:
     if action.asset_id is not None:
         asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
     run = yield from actions.find_run(action.workspace_id, action.run_id)
-    tenant_id = brain.tenant_of(action.tenant_id)
+    tenant_id = memory.tenant_of(action.tenant_id)
     entries, lessons, _ = yield from load_lessons(action.workspace_id, tenant_id)
     given = evidence_given(run) if run is not None else {}
     if run is not None and run.parent_run_id is not None:
@@ -154,7 +152,7 @@ def _read_known(action: Action) -> Transaction[KnownEvidence]:
         for name in ("repo_context", "brand"):
             given[name] = {**earlier.get(name, {}), **given[name]}
     drafted = asset.metadata if asset is not None else {}
-    return KnownEvidence(drafted, gathering.gather(**given, entries=entries), lessons)
+    return KnownEvidence(drafted, gather(**given, entries=entries), lessons)
 
 
 def evidence_given(run: Run) -> dict[str, Any]:

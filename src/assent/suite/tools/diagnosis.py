@@ -29,9 +29,9 @@ from assent.platform.services import (
     long_runs,
     manual_metrics,
     measurement,
+    memory,
     staging,
 )
-from assent.platform.services import memory as brain
 from assent.platform.tools import Behaviour, Call, IdempotencyKey, TenantIdArgument, Tool, await_within_limit
 from assent.platform.values import (
     DAY_MS,
@@ -127,7 +127,7 @@ def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Tran
     found = tuple(action for action in newest if action.effect.connector != WORKFLOW)
     measured = yield from measurement.list_measured(workspace_id, tenant_id, measurement.HISTORY)
     due = yield from measurement.due(workspace_id, measurement.HISTORY)
-    lessons = yield from brain.read(workspace_id, tenant_id, kind="lesson", most=LESSONS)
+    lessons = yield from memory.read(workspace_id, tenant_id, kind="lesson", most=LESSONS)
     by_hand: list[Observation] = []
     sent = dict.fromkeys(action.run_id for action in found if action.status is Status.EXECUTED)
     for run_id in list(sent)[:RUNS_READ]:
@@ -272,7 +272,7 @@ LABELS: Final = {row.id: row.label for row in TABLE} | {info.id: info.label for 
 
 async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> DiagnoseReply:
     refuse_webhook(call, request.webhook_url)
-    tenant_id = brain.tenant_of(request.tenant_id)
+    tenant_id = memory.tenant_of(request.tenant_id)
     reading = gather(call.services, call.caller.workspace_id, tenant_id, request.goal or "")
     facts = await await_within_limit(call, request.webhook_url, reading)
     if facts is None:

@@ -11,8 +11,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.services import Draft, Picture, Preparation, PreparedRun, pictures, staging
-from assent.platform.services import memory as brain
+from assent.platform.services import Draft, Picture, Preparation, PreparedRun, memory, pictures, staging
 from assent.platform.tools import WRITES, Call, Tool
 from assent.platform.values import (
     MAX_PICTURE_BYTES,
@@ -26,11 +25,10 @@ from assent.platform.values import (
     from_record,
     printable,
 )
-from assent.suite import knowledge as lessons_read
 from assent.suite import operators
 from assent.suite.channels.registry import PUBLISHES_PICTURES, SIZES, find_channel, label_of
-from assent.suite.content import evidence as gathering
-from assent.suite.content.evidence import find_name
+from assent.suite.content.evidence import find_name, gather
+from assent.suite.knowledge import load_lessons
 from assent.suite.pictures import palette
 from assent.suite.pictures.graphics import (
     LAYOUTS,
@@ -317,11 +315,9 @@ async def _draw_fitting(call: Call, work: PictureJob) -> tuple[PictureResult, di
 
 
 async def _recall_name(call: Call, tenant: str | None) -> str:
-    tenant_id = brain.tenant_of(tenant)
-    entries, _, _ = await call.services.store.read(
-        lambda: lessons_read.load_lessons(call.caller.workspace_id, tenant_id)
-    )
-    return find_name(gathering.gather(entries=entries))
+    tenant_id = memory.tenant_of(tenant)
+    entries, _, _ = await call.services.store.read(lambda: load_lessons(call.caller.workspace_id, tenant_id))
+    return find_name(gather(entries=entries))
 
 
 NEXT = (

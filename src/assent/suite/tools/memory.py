@@ -13,10 +13,10 @@ from assent.platform.services import (
     PreparedRun,
     Request,
     Transaction,
+    memory,
     staging,
     tenancy,
 )
-from assent.platform.services import memory as brain
 from assent.platform.tools import READS, WRITES, Call, IdempotencyKey, PageSize, TenantIdArgument, Tool
 from assent.platform.values import (
     AGENT_DEPENDENCY,
@@ -56,7 +56,7 @@ class BrainRead(Arguments, kw_only=True):
     query: Annotated[str, msgspec.Meta(max_length=500, description="Words to look for.")] | None = None
     kind: (
         Annotated[
-            brain.Kind,
+            memory.Kind,
             msgspec.Meta(description="Only memories of this sort."),
         ]
         | None
@@ -140,12 +140,12 @@ class Tenants(WireRecord, kw_only=True):
 
 
 async def brain_read(call: Call, request: BrainRead) -> BrainReply:
-    workspace_id, tenant_id = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
+    workspace_id, tenant_id = call.caller.workspace_id, memory.tenant_of(request.tenant_id)
     store, kind, query, most = call.services.store, request.kind or "", request.query or "", request.limit
     if query.strip():
-        found = await store.write(lambda: brain.search(workspace_id, tenant_id, query, kind=kind, most=most))
+        found = await store.write(lambda: memory.search(workspace_id, tenant_id, query, kind=kind, most=most))
     else:
-        found = await store.read(lambda: brain.read(workspace_id, tenant_id, kind=kind, most=most))
+        found = await store.read(lambda: memory.read(workspace_id, tenant_id, kind=kind, most=most))
     return await _reply(call, "chieflab_brain_read", request, None, found)
 
 
@@ -160,9 +160,9 @@ async def add_voice_sample(call: Call, request: AddVoiceSample) -> Memories:
 
 
 async def list_voice_samples(call: Call, request: ListVoiceSamples) -> Memories:
-    workspace_id, tenant_id = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
+    workspace_id, tenant_id = call.caller.workspace_id, memory.tenant_of(request.tenant_id)
     found = await call.services.store.read(
-        lambda: brain.read(workspace_id, tenant_id, kind="voice_sample", most=request.limit)
+        lambda: memory.read(workspace_id, tenant_id, kind="voice_sample", most=request.limit)
     )
     return Memories(ok=True, entries=tuple(view(entry) for entry in found))
 
@@ -189,9 +189,9 @@ def _tenants(call: Call) -> Transaction[Tenants]:
     )
 
 
-async def _remember(call: Call, request: BrainRecord | AddVoiceSample, kind: brain.Kind, body: str) -> Entry:
+async def _remember(call: Call, request: BrainRecord | AddVoiceSample, kind: memory.Kind, body: str) -> Entry:
     """Store a memory that a caller supplies. The same words of the same kind are stored once."""
-    workspace_id, tenant = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
+    workspace_id, tenant = call.caller.workspace_id, memory.tenant_of(request.tenant_id)
     entry = NewEntry(
         tenant_id=tenant,
         kind=kind,
@@ -203,8 +203,8 @@ async def _remember(call: Call, request: BrainRecord | AddVoiceSample, kind: bra
     )
 
     def begin() -> Transaction[Entry]:
-        made = yield from brain.remember(workspace_id, entry, call.now_ms)
-        found = yield from brain.read(workspace_id, tenant, kind=kind, most=100)
+        made = yield from memory.remember(workspace_id, entry, call.now_ms)
+        found = yield from memory.read(workspace_id, tenant, kind=kind, most=100)
         return next(kept for kept in found if kept.entry_id == made or (made is None and kept.body == body))
 
     arguments = {"tenantId": tenant, "kind": kind, "body": body, "source": request.source}
@@ -216,7 +216,7 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     arguments = msgspec.to_builtins(request)
     arguments.pop("idempotencyKey", None)
     reads = tool == "chieflab_brain_read"
-    said = _describe(call, found, brain.tenant_of(request.tenant_id), reads=reads)
+    said = _describe(call, found, memory.tenant_of(request.tenant_id), reads=reads)
     shown = "\n".join([said, *(f"- {_line(entry)}" for entry in found[:SHOWN])]) if reads else said
     following = NEXT[tool]
     guide = AgentGuide(
@@ -253,7 +253,7 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
     if not reads:
         kept = found[0]
         said = f"Remembered: {_line(kept)}"
-        if kept.state != "proposed" or kept.kind not in brain.FACTS:
+        if kept.state != "proposed" or kept.kind not in memory.FACTS:
             return said
         where = f"{call.services.links.base_url}/memory"
         return f"{said}\nDrafts use it once a person confirms it on the memory page: {where}"

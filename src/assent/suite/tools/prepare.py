@@ -22,11 +22,11 @@ from assent.platform.services import (
     journal,
     long_runs,
     mask_url,
+    memory,
     run_apart,
     run_long_apart,
     staging,
 )
-from assent.platform.services import memory as brain
 from assent.platform.tools import (
     WRITES,
     Call,
@@ -58,16 +58,14 @@ from assent.platform.values import (
     require_run_id,
     speaks_to_a_model,
 )
-from assent.suite import knowledge as lessons_read
 from assent.suite import operators
 from assent.suite.channels.channel import Channel, needs
 from assent.suite.channels.registry import SIZES, TABLE, label_of
-from assent.suite.content import evidence as gathering
-from assent.suite.content.evidence import SOURCES, find_name
+from assent.suite.content.evidence import SOURCES, find_name, gather, is_enough
 from assent.suite.content.note import announces, asks_otherwise
 from assent.suite.content.page import Fetched, Page, read_page, read_text
 from assent.suite.content.writing import gather_writing
-from assent.suite.knowledge import add_goal, evidence_given
+from assent.suite.knowledge import add_goal, evidence_given, load_lessons
 from assent.suite.operators import (
     EMAIL,
     ChannelNote,
@@ -183,7 +181,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     writes = may_write(bench, request.goal)
     if not writes and not drafts:
         raise write_launch(bench, wanted, request)
-    if not gathering.is_enough(bench.evidence) and not drafts:
+    if not is_enough(bench.evidence) and not drafts:
         raise refuse_too_little(bench, "drafts")
     if writes:
         bench = await _write(call, bench, [name for name in wanted if name not in drafts], request.goal)
@@ -439,7 +437,7 @@ def refuse_unwritable(bench: Workbench, channel: Channel, tool: str, request: An
     goal = request.goal or ""
     if goal and not announces(goal, find_name(bench.evidence)):
         raise request_text(bench, channel, tool, request)
-    if not gathering.is_enough(bench.evidence):
+    if not is_enough(bench.evidence):
         raise (
             request_text(bench, channel, tool, request)
             if channel.shape == "email"
@@ -594,9 +592,9 @@ async def gather_bench(
     schedule = getattr(request, "schedule_for", None)
     schedule_ms = moment("scheduleFor", schedule) if schedule is not None else None
     page, warnings, fetched = await _page(call, request.product_url)
-    tenant_id = brain.tenant_of(tenant)
+    tenant_id = memory.tenant_of(tenant)
     entries, lessons, kinds = await call.services.store.read(
-        lambda: lessons_read.load_lessons(call.caller.workspace_id, tenant_id)
+        lambda: load_lessons(call.caller.workspace_id, tenant_id)
     )
     given = evidence_given(joined) if joined is not None else {}
     context = {**given.get("repo_context", {})}
@@ -609,7 +607,7 @@ async def gather_bench(
     return Workbench(
         evidence=await run_long_apart(
             chars,
-            gathering.gather,
+            gather,
             product_url=request.product_url or given.get("product_url", ""),
             page=page,
             repo_context=context,
