@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from assent.extensions.channels import MessageShape as Message
     from assent.extensions.channels import TextLimit as Limit
     from assent.extensions.operators import Operator as Operator
+    from assent.extensions.options import EffectNotSent as NotSent
+    from assent.extensions.options import NotConnected as NotConnected
+    from assent.extensions.options import Receipt as Receipt
+    from assent.extensions.options import native_key as native_key
+    from assent.extensions.options import natural_key as natural_key
+    from assent.extensions.options import no_key as no_key
+    from assent.extensions.options import read_back as read_back
     from assent.extensions.problems import ArgumentProblem as Problem
     from assent.extensions.problems import BadExtension as BadExtension
     from assent.extensions.providers import OAuth as OAuth
     from assent.extensions.providers import ProviderAccount as Account
     from assent.extensions.providers import ProviderConnector as Connector
-    from assent.extensions.receipts import EffectNotSent as NotSent
-    from assent.extensions.receipts import NotConnected as NotConnected
-    from assent.extensions.receipts import Receipt as Receipt
-    from assent.extensions.receipts import native_key as native_key
-    from assent.extensions.receipts import natural_key as natural_key
-    from assent.extensions.receipts import no_key as no_key
-    from assent.extensions.receipts import read_back as read_back
     from assent.extensions.signatures import Money as Money
     from assent.gate.connection import KeyWords as Key
     from assent.gate.records import Effect as Effect
@@ -55,20 +55,20 @@ _PUBLIC = {
     "Limit": ("assent.extensions.channels", "TextLimit"),
     "Message": ("assent.extensions.channels", "MessageShape"),
     "Money": ("assent.extensions.signatures", "Money"),
-    "NotConnected": ("assent.extensions.receipts", "NotConnected"),
-    "NotSent": ("assent.extensions.receipts", "EffectNotSent"),
+    "NotConnected": ("assent.extensions.options", "NotConnected"),
+    "NotSent": ("assent.extensions.options", "EffectNotSent"),
     "OAuth": ("assent.extensions.providers", "OAuth"),
     "Operator": ("assent.extensions.operators", "Operator"),
     "OutcomeUnknown": ("assent.ports", "OutcomeUnknown"),
     "Problem": ("assent.extensions.problems", "ArgumentProblem"),
-    "Receipt": ("assent.extensions.receipts", "Receipt"),
+    "Receipt": ("assent.extensions.options", "Receipt"),
     "Table": ("assent.gate.views", "Table"),
     "Text": ("assent.gate.views", "Text"),
     "View": ("assent.gate.views", "View"),
-    "native_key": ("assent.extensions.receipts", "native_key"),
-    "natural_key": ("assent.extensions.receipts", "natural_key"),
-    "no_key": ("assent.extensions.receipts", "no_key"),
-    "read_back": ("assent.extensions.receipts", "read_back"),
+    "native_key": ("assent.extensions.options", "native_key"),
+    "natural_key": ("assent.extensions.options", "natural_key"),
+    "no_key": ("assent.extensions.options", "no_key"),
+    "read_back": ("assent.extensions.options", "read_back"),
 }
 """The module of each public name, and its name there."""
 

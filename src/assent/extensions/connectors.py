@@ -21,7 +21,7 @@ import msgspec
 from assent.extensions.calling import Busy
 from assent.extensions.effect_types import make_connector_info
 from assent.extensions.operators import EffectFunction
-from assent.extensions.receipts import MAX_ID_CHARS, MAX_URL_CHARS, Receipt
+from assent.extensions.options import MAX_RECEIPT_ID_CHARS, MAX_URL_CHARS, Receipt
 from assent.extensions.registry import quote_error
 from assent.extensions.requests import GuardedHttp, MarkedCall, ReadingCall
 from assent.extensions.signatures import encode_value, select_arguments
@@ -216,8 +216,10 @@ def read_receipt(name: str, answer: Any) -> Delivered:
         raise _doubt(f"{name} returned {type(answer).__name__}, not a Receipt")
     given: Any = answer.id  # a stranger's code has no type checker
     found = str(given) if type(given) is int else given
-    if not isinstance(found, str) or not found or len(found) > MAX_ID_CHARS or "\0" in found:
-        raise _doubt(f"the receipt of {name} has no usable id: a text of at most {MAX_ID_CHARS} characters")
+    if not isinstance(found, str) or not found or len(found) > MAX_RECEIPT_ID_CHARS or "\0" in found:
+        raise _doubt(
+            f"the receipt of {name} has no usable id: a text of at most {MAX_RECEIPT_ID_CHARS} characters"
+        )
     url = answer.url
     if url is not None and not (
         isinstance(url, str) and url.startswith(("https://", "http://")) and len(url) <= MAX_URL_CHARS

@@ -23,12 +23,12 @@ from assent.extensions.options import (
     MAX_SCHEMA_BYTES,
     MAX_TOOL_CHARS,
     EffectOptions,
+    Receipt,
     check_options,
     is_id,
 )
 from assent.extensions.problems import BadExtension, name_place, refuse_generator
 from assent.extensions.providers import DeclaredConnector, ProviderConnector, declare_connector
-from assent.extensions.receipts import Receipt
 from assent.extensions.signatures import Signature, read_signature
 from assent.gate.content.cleaning import printable
 from assent.gate.effects import EXECUTE

@@ -19,7 +19,7 @@ from assent.ports import ConnectionContext, Context, Delivery
 
 if TYPE_CHECKING:
     from assent.extensions.operators import Operator
-    from assent.extensions.receipts import Receipt
+    from assent.extensions.options import Receipt
     from assent.gate.records import Effect
 
 MAX_ACCOUNT_CHARS: Final = 200

@@ -16,7 +16,7 @@ from assent.extensions.channel_types import prepare_message
 from assent.extensions.channels import TEXTS, ChannelEffect, TextLimit
 from assent.extensions.effect_types import prepare_effect
 from assent.extensions.operators import EffectFunction
-from assent.extensions.receipts import MAX_URL_CHARS
+from assent.extensions.options import MAX_URL_CHARS
 from assent.gate.records import Effect, Media
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS

@@ -36,8 +36,8 @@ from assent.extensions.http.sections import (
     write_value,
 )
 from assent.extensions.operators import EffectFunction
+from assent.extensions.options import Receipt
 from assent.extensions.problems import ArgumentProblem
-from assent.extensions.receipts import Receipt
 from assent.extensions.requests import send_request
 from assent.gate import webhooks
 from assent.gate.connection import OpenedSecrets

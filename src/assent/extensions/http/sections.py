@@ -20,9 +20,8 @@ import msgspec
 
 from assent.engine.connections.named_secrets import SECRET_NAME
 from assent.extensions.operators import EffectFunction, Operator
-from assent.extensions.options import MAX_DOC_CHARS, MAX_LABEL_CHARS, EffectOptions, check_options
+from assent.extensions.options import MAX_DOC_CHARS, MAX_LABEL_CHARS, EffectOptions, check_options, native_key
 from assent.extensions.problems import ArgumentProblem, BadExtension
-from assent.extensions.receipts import native_key
 from assent.extensions.registry import LoadFailure, Source
 from assent.extensions.signatures import (
     DECIMAL_PATTERN,
