@@ -62,6 +62,7 @@ PACKAGES = {
             "assent/gate/rules/matching.py",
             "assent/gate/seals.py",
             "assent/gate/transitions.py",
+            "assent/engine/actions/guards.py",
             "assent/engine/actions/hooks.py",
             "assent/engine/core/idempotency.py",
         ),
