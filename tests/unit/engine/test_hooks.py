@@ -78,7 +78,7 @@ def subscribe(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def run(hook: str, event: Any) -> Script:
-    script = Script(forget_answers=[], insert_job=[ScriptedRow(job_id="job")])
+    script = Script(list_listeners=[], forget_answers=[], insert_job=[ScriptedRow(job_id="job")])
     script.run(getattr(hooks, hook)(event))
     return script
 
@@ -111,7 +111,7 @@ def test_what_is_staged_is_weighed_by_one_subscriber_after_another(subscribe: Ca
     subscribe(
         Subscriber(name="one", weigh=price), Subscriber(name="none"), Subscriber(name="two", weigh=price)
     )
-    script = Script(forget_answers=[])
+    script = Script(list_listeners=[], forget_answers=[])
 
     (weighed,) = script.run(hooks.weigh(WorkspaceId("workspace"), (stage(version=1),)))
 
@@ -180,7 +180,7 @@ def repeat(payload: dict[str, Any], rows: list[ScriptedRow]) -> Script:
         created_ms=NOW_MS,
         finished_ms=None,
     )
-    script = Script(forget_answers=[], lock_action=rows)
+    script = Script(list_listeners=[], forget_answers=[], lock_action=rows)
     script.run(hooks._repeat(job))
     return script
 

@@ -28,13 +28,23 @@ from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
 from assent.gate.records import Action, Asset
 from assent.gate.transitions import Move
-from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
 from assent.kernel.structs import Record
 from assent.ports import Guarded, Picture, Transaction
+from assent.sql.loader import statements
 
 log = logging.getLogger("assent.hooks")
 
 REPEAT_JOB: Final = "repeat_subscriber"
+
+
+class Listener(Record):
+    """A target of notifications, or with a URL a subscription to events, and what it wants to hear of."""
+
+    workspace_id: WorkspaceId
+    listener_id: str
+    wants: tuple[str, ...]
+    url: str
 
 
 class Staged(Record, kw_only=True):
@@ -50,6 +60,8 @@ class Staged(Record, kw_only=True):
     """Who proposed them; empty if they follow from another action or from a step of a workflow."""
     held: int | None = None
     """How much of the proposer was held already, if these are held, too (`assent.engine.people.flood`)."""
+    listeners: tuple[Listener, ...] = ()
+    """Who may hear of it, read once for all subscribers."""
 
 
 class Decided(Record, kw_only=True):
@@ -66,6 +78,8 @@ class Decided(Record, kw_only=True):
     """For an edit: the names of what it changed in the content."""
     asked: str = ""
     """For an edit: what the reviewer asked for in later drafts."""
+    listeners: tuple[Listener, ...] = ()
+    """Who may hear of it, read once for all subscribers."""
 
 
 class Claimed(Record):
@@ -85,6 +99,8 @@ class ApprovalEnded(Record, kw_only=True):
     decided: bool
     """Whether a person decided so."""
     at_ms: int
+    listeners: tuple[Listener, ...] = ()
+    """Who may hear of it, read once for all subscribers."""
 
 
 class Settled(Record, kw_only=True):
@@ -94,6 +110,8 @@ class Settled(Record, kw_only=True):
     move: Move
     facts: dict[str, Any]
     at_ms: int
+    listeners: tuple[Listener, ...] = ()
+    """Who may hear of it, read once for all subscribers."""
 
 
 class Erased(Record, kw_only=True):
@@ -151,13 +169,26 @@ def weigh(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[
     return staged
 
 
+def list_listeners(workspace_id: WorkspaceId) -> Transaction[tuple[Listener, ...]]:
+    """Return who may hear of a change in a workspace."""
+    rows = yield statements.list_listeners(workspace_id=workspace_id, server=SYSTEM_WORKSPACE)
+    return tuple(
+        Listener(row["workspace_id"], row["listener_id"], tuple(row["wants"].split()), row["url"])
+        for row in rows
+    )
+
+
 def staged(event: Staged) -> Transaction[None]:
+    listeners = yield from list_listeners(event.workspace_id)
+    event = msgspec.structs.replace(event, listeners=listeners)
     for each in _table.read():
         if each.staged is not None:
             yield from each.staged(event)
 
 
 def decided(event: Decided) -> Transaction[None]:
+    listeners = yield from list_listeners(event.action.workspace_id)
+    event = msgspec.structs.replace(event, listeners=listeners)
     for each in _table.read():
         if each.decided is not None:
             yield from each.decided(event)
@@ -182,15 +213,17 @@ def erased(event: Erased) -> Transaction[None]:
 
 
 GuardedHook = Literal["approval_ended", "settled", "erased"]
-_EVENTS: Final[dict[str, type[ApprovalEnded | Settled | Erased]]] = {
+GuardedEvent = ApprovalEnded | Settled | Erased
+_EVENTS: Final[dict[str, type[GuardedEvent]]] = {
     "approval_ended": ApprovalEnded,
     "settled": Settled,
     "erased": Erased,
 }
 
 
-def _run_guarded(hook: GuardedHook, event: ApprovalEnded | Settled | Erased) -> Transaction[None]:
+def _run_guarded(hook: GuardedHook, event: GuardedEvent) -> Transaction[None]:
     calls = _list_calls(hook)
+    event = yield from _with_listeners(event)
     failed = yield Guarded(begin=partial(_run_all, tuple(calls.values()), event))
     if not failed:
         return
@@ -200,7 +233,7 @@ def _run_guarded(hook: GuardedHook, event: ApprovalEnded | Settled | Erased) -> 
             continue
         log.error("%s failed after %s of an action; a job repeats it", name, hook, exc_info=failed[0][0])
         action = event.action
-        kept = {key: value for key, value in msgspec.to_builtins(event).items() if key != "action"}
+        kept = {name: msgspec.to_builtins(getattr(event, name)) for name in _list_kept(type(event))}
         yield from jobs.enqueue(
             action.workspace_id,
             REPEAT_JOB,
@@ -209,6 +242,19 @@ def _run_guarded(hook: GuardedHook, event: ApprovalEnded | Settled | Erased) -> 
             due_ms=event.at_ms,
             now_ms=event.at_ms,
         )
+
+
+def _list_kept(kind: type[Record]) -> dict[str, Any]:
+    """Return the fields of an event that a job keeps, with their types. The others are read again."""
+    fields = msgspec.structs.fields(kind)
+    return {field.name: field.type for field in fields if field.name not in ("action", "listeners")}
+
+
+def _with_listeners(event: GuardedEvent) -> Transaction[GuardedEvent]:
+    if isinstance(event, Erased):
+        return event
+    listeners = yield from list_listeners(event.action.workspace_id)
+    return msgspec.structs.replace(event, listeners=listeners)
 
 
 def _list_calls(hook: GuardedHook) -> dict[str, Callable[[Any], Transaction[None]]]:
@@ -234,6 +280,5 @@ def _repeat(job: Job) -> Transaction[None]:
     if action is None:
         return
     kind = _EVENTS[said["hook"]]
-    known = {field.name: field.type for field in msgspec.structs.fields(kind) if field.name != "action"}
-    kept = {name: msgspec.convert(said["event"][name], known[name]) for name in known}
-    yield from call(kind(action=action, **kept))
+    kept = {name: msgspec.convert(said["event"][name], known) for name, known in _list_kept(kind).items()}
+    yield from call((yield from _with_listeners(kind(action=action, **kept))))

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.engine.actions import actions
-from assent.engine.actions.hooks import ApprovalEnded, Decided, Settled, Staged
+from assent.engine.actions import actions, hooks
+from assent.engine.actions.hooks import ApprovalEnded, Decided, Listener, Settled, Staged
 from assent.engine.core import jobs, journal, tenancy
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
@@ -27,11 +27,11 @@ from assent.gate.gate import approver_key
 from assent.gate.records import Action, Assurance, ExecutionState, Status
 from assent.gate.rules.drift import read_changes
 from assent.gate.transitions import Move
-from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
+from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
-from assent.ports import Rows, Transaction
+from assent.ports import Transaction
 from assent.present.notes import (
     HOW,
     WORDS,
@@ -103,16 +103,12 @@ def ask(
 ) -> Transaction[None]:
     """Enqueue a notification, once per run, cause and `about`, for each target that chose the cause.
     When the job runs, it checks again and sends nothing if the cause is gone."""
-    rows = yield from _list_targets(workspace_id)
-    yield from _enqueue(rows, workspace_id, run_id, cause, now_ms, about=about, after_ms=after_ms)
-
-
-def _list_targets(workspace_id: WorkspaceId) -> Transaction[Rows]:
-    return (yield statements.list_targets_about(workspace_id=workspace_id, server=SYSTEM_WORKSPACE))
+    listeners = yield from hooks.list_listeners(workspace_id)
+    yield from _enqueue(listeners, workspace_id, run_id, cause, now_ms, about=about, after_ms=after_ms)
 
 
 def _enqueue(
-    targets_about: Rows,
+    listeners: tuple[Listener, ...],
     workspace_id: WorkspaceId,
     run_id: str,
     cause: Cause,
@@ -121,15 +117,15 @@ def _enqueue(
     about: str = "",
     after_ms: int = 0,
 ) -> Transaction[None]:
-    for row in targets_about:
-        if _CHOICES[cause] in row["causes"].split():
+    for listener in listeners:
+        if not listener.url and _CHOICES[cause] in listener.wants:
             yield from jobs.enqueue(
                 workspace_id,
                 NOTIFY_JOB,
-                f"{row['target_id']}:{run_id}:{cause}{about and f':{about}'}",
+                f"{listener.listener_id}:{run_id}:{cause}{about and f':{about}'}",
                 {
-                    "targetId": row["target_id"],
-                    "home": row["workspace_id"],
+                    "targetId": listener.listener_id,
+                    "home": listener.workspace_id,
                     "runId": run_id,
                     "cause": cause,
                 },
@@ -142,9 +138,11 @@ def ask_about_staged(staged: Staged) -> Transaction[None]:
     """Enqueue the note that something waits: about the run, or once about a flood of proposals."""
     workspace_id, now_ms = staged.workspace_id, staged.at_ms
     if staged.held == 0:
-        yield from ask(workspace_id, staged.proposer, "held", now_ms, about=str(now_ms))
+        yield from _enqueue(
+            staged.listeners, workspace_id, staged.proposer, "held", now_ms, about=str(now_ms)
+        )
     elif staged.proposer and staged.actions and staged.held is None:
-        yield from ask(workspace_id, staged.run_id, "waiting", now_ms)
+        yield from _enqueue(staged.listeners, workspace_id, staged.run_id, "waiting", now_ms)
 
 
 def ask_about_decision(decided: Decided) -> Transaction[None]:
@@ -153,8 +151,7 @@ def ask_about_decision(decided: Decided) -> Transaction[None]:
     action, now_ms = decided.action, decided.at_ms
     if decided.move is Move.EDIT:
         return
-    targets_about = yield from _list_targets(action.workspace_id)
-    told = partial(_enqueue, targets_about, action.workspace_id, action.run_id)
+    told = partial(_enqueue, decided.listeners, action.workspace_id, action.run_id)
     if action.version != decided.before.version:
         turn = now_ms // DECIDED_WITHIN_MS
         after_ms = (turn + 1) * DECIDED_WITHIN_MS - now_ms
@@ -173,14 +170,14 @@ def ask_about_ended(ended: ApprovalEnded) -> Transaction[None]:
     action = ended.action
     cause: Cause = "stopped" if read_changes(action) else "waiting"
     about = f"{action.action_id}:{action.version}"
-    yield from ask(action.workspace_id, action.run_id, cause, ended.at_ms, about=about)
+    yield from _enqueue(ended.listeners, action.workspace_id, action.run_id, cause, ended.at_ms, about=about)
 
 
 def ask_about_outcome(settled: Settled) -> Transaction[None]:
     """Enqueue the note about an action that was not sent, or whose outcome is unknown."""
     action = settled.action
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
-        yield from ask(action.workspace_id, action.run_id, "unknown", settled.at_ms)
+        yield from _enqueue(settled.listeners, action.workspace_id, action.run_id, "unknown", settled.at_ms)
     elif action.status is Status.FAILED or action.execution_state is ExecutionState.RETRYABLE:
         yield from ask_about_stopped(action, settled.at_ms)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions.hooks import ApprovalEnded, Decided, Settled, Staged
+from assent.engine.actions.hooks import ApprovalEnded, Decided, Listener, Settled, Staged
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.webhooks import NewDelivery
 from assent.gate.mail import is_personal
@@ -23,7 +23,7 @@ from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
 from assent.kernel.limits import MAX_QUEUED_EVENTS
 from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time
-from assent.ports import Rows, Transaction
+from assent.ports import Transaction
 from assent.sql.loader import statements
 
 MAX_LINE_CHARS: Final = 200
@@ -32,38 +32,36 @@ MAX_NAME_CHARS: Final = 500
 
 
 def announce_staged(staged: Staged) -> Transaction[None]:
-    if not staged.actions:
-        return
-    subscribers = yield statements.list_subscribers(workspace_id=staged.workspace_id)
     for action in staged.actions:
         held = staged.held is not None
-        yield from _announce(subscribers, "waiting", action, {}, staged.at_ms, held=held)
+        yield from _announce(staged.listeners, "waiting", action, {}, staged.at_ms, held=held)
 
 
 def announce_decision(decided: Decided) -> Transaction[None]:
     """Announce a decision, but not a second approval."""
     before, action = decided.before, decided.action
     if decided.move is Move.EDIT or before.status is not action.status:
-        yield from _announce_move(decided.move, action, decided.facts, decided.at_ms)
+        yield from _announce_move(decided.listeners, decided.move, action, decided.facts, decided.at_ms)
 
 
 def announce_ended(ended: ApprovalEnded) -> Transaction[None]:
     """Announce that an action waits again. If it was rejected or edited, that is announced."""
     if ended.move is Move.WITHDRAW:
-        yield from _announce_move(ended.move, ended.action, {}, ended.at_ms)
+        yield from _announce_move(ended.listeners, ended.move, ended.action, {}, ended.at_ms)
 
 
 def announce_outcome(settled: Settled) -> Transaction[None]:
-    yield from _announce_move(settled.move, settled.action, settled.facts, settled.at_ms)
+    yield from _announce_move(settled.listeners, settled.move, settled.action, settled.facts, settled.at_ms)
 
 
-def _announce_move(move: Move, action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
-    subscribers = yield statements.list_subscribers(workspace_id=action.workspace_id)
-    yield from _announce(subscribers, EVENT_AFTER[move], action, facts, now_ms)
+def _announce_move(
+    listeners: tuple[Listener, ...], move: Move, action: Action, facts: dict[str, Any], now_ms: int
+) -> Transaction[None]:
+    yield from _announce(listeners, EVENT_AFTER[move], action, facts, now_ms)
 
 
 def _announce(
-    subscribers: Rows,
+    listeners: tuple[Listener, ...],
     name: EventName,
     action: Action,
     facts: dict[str, Any],
@@ -71,8 +69,8 @@ def _announce(
     *,
     held: bool = False,
 ) -> Transaction[None]:
-    """Enqueue an event for each subscriber that wants it. `facts` are those of the journal's event."""
-    wanted = [row for row in subscribers if name in row["events"].split()]
+    """Enqueue an event for each subscription that wants it. `facts` are those of the journal's event."""
+    wanted = [each for each in listeners if each.url and name in each.wants]
     if not wanted:
         return
     workspace_id, sequence = action.workspace_id, action.version
@@ -85,19 +83,19 @@ def _announce(
         action=describe(name, action, facts, now_ms, held=held),
     )
     body = msgspec.json.encode(event)
-    for row in wanted:
+    for listener in wanted:
         queued = yield statements.count_queued_deliveries(
-            workspace_id=workspace_id, subscription_id=row["subscription_id"], most=MAX_QUEUED_EVENTS
+            workspace_id=workspace_id, subscription_id=listener.listener_id, most=MAX_QUEUED_EVENTS
         )
         full = queued[0]["queued"] >= MAX_QUEUED_EVENTS
         delivery = NewDelivery(
             workspace_id,
-            _make_id(now_ms, event.id, row["subscription_id"]),
+            _make_id(now_ms, event.id, listener.listener_id),
             action.run_id,
             event.type,
-            row["url"],
+            listener.url,
             body,
-            row["subscription_id"],
+            listener.listener_id,
             action.action_id,
         )
         yield from webhooks.drop(delivery, now_ms) if full else webhooks.post(delivery, now_ms)

@@ -81,11 +81,6 @@ DELETE FROM webhook_deliveries WHERE (workspace_id, delivery_id) IN (
 )
 RETURNING delivery_id
 
--- name: list_subscribers
--- List the subscriptions that are on, for an event of an action. Every transition reads it.
-SELECT subscription_id, url, events FROM webhook_subscriptions
-WHERE workspace_id = :workspace_id AND enabled = 1 ORDER BY subscription_id
-
 -- name: list_subscriptions
 -- List a workspace's subscriptions, oldest first.
 SELECT subscription_id, url, events, enabled, created_by, created_ms, delivered_ms, failing_since_ms
