@@ -4,7 +4,7 @@
 person: it can mint a sign-in link, seal an approval with the server's secret, or write it into the store. The
 server cannot tell such an approval from a person's.
 
-`ATTACKS` is what an agent that follows injected instructions can approve, by what it holds. `docs/assurance.md`
+The attacks are what an agent that follows injected instructions can approve, by what it holds. `docs/assurance.md`
 is made from these tables, and a test plays every cell against a server.
 """
 
