@@ -18,9 +18,13 @@ TRANSACTIONS = {
     "assent.engine.actions.reconciliation": {"ask_again", "resolve"},
     "assent.engine.actions.recording": {"record", "record_report"},
     "assent.engine.actions.remainder": {"stage_again"},
+    "assent.engine.core.freezes": {"freeze", "unfreeze"},
     "assent.engine.people.flood": {"reject_some"},
 }
 """The transactions of use cases, by their module. In the engine one may be a part of another."""
+
+OF_CONNECTIONS = {"choose", "disconnect", "ending", "save"}
+"""Those of the connections, which are a part of the services."""
 
 
 def test_only_a_use_case_calls_its_transaction() -> None:
@@ -39,6 +43,7 @@ def test_a_caller_is_found_by_either_kind_of_import_and_under_another_name() -> 
     assert set(list_uses("from assent.engine.actions.recording import record as r")) == {
         "assent.engine.actions.recording.record"
     }
+    assert set(list_uses("visit.services.connections.save(new)")) == {"ConnectionStore.save"}
     assert set(list_uses("import assent.engine.people.flood\nassent.engine.people.flood.reject_some()")) == {
         "assent.engine.people.flood.reject_some"
     }
@@ -66,5 +71,7 @@ def list_uses(source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             module = modules.get(ast.unparse(node.value), "")
+            if ast.unparse(node.value).endswith(".connections") and node.attr in OF_CONNECTIONS:
+                yield f"ConnectionStore.{node.attr}"
             if node.attr in TRANSACTIONS.get(module, ()):
                 yield f"{module}.{node.attr}"

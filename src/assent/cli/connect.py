@@ -56,10 +56,9 @@ def connect(
 
     The key of smtp is the address of a mail server: smtp://user:password@mail.example.org:587
     """
-    from assent.engine.connections.key_access import API_KEY
-    from assent.gate.connection import NewConnection, OpenedSecrets
     from assent.net.mail_server import parse_mailbox
     from assent.ports import KeyChecked, NotSent, OutcomeUnknown
+    from assent.use_cases import connections
 
     session.add_flags(operators=operators or None)
     if sender is not None:
@@ -91,19 +90,11 @@ def connect(
         if unknown_ids := [each for each in account or () if each not in known]:
             raise Failure(f"{provider} has no account {unknown_ids[0]!r}. Possible: {', '.join(known)}.")
         more = {"from": sender} if sender is not None else {}
-        made = await app.connections.save(
-            found.workspace_id,
-            provider,
-            NewConnection(
-                label=verified.label,
-                secrets=OpenedSecrets({API_KEY: key}),
-                accounts=verified.accounts,
-                settings={**verified.settings, **more},
-            ),
-            by=BY,
+        made = await connections.connect_with_key(
+            app.connections, found.workspace_id, provider, key, verified, more, by=BY
         )
         if account:
-            made = await app.connections.choose(found.workspace_id, provider, account, by=BY)
+            made = await connections.choose(app.connections, found.workspace_id, provider, account, by=BY)
         return made
 
     def _key_checked(connectors: Mapping[str, Connector], name: str) -> KeyChecked:
@@ -123,10 +114,14 @@ def connect(
 
 def disconnect(session: CommandSession, provider: WhichProvider, workspace: OfWorkspace = None) -> None:
     """End a workspace's connection to a provider and destroy its secrets."""
+    from assent.use_cases import connections
 
     async def end(app: App, found: Workspace) -> tuple[str, bool]:
-        ended = await app.connections.disconnect(found.workspace_id, provider, by=BY)
-        return found.workspace_id, ended
+        services = app.services.for_workspace(found.workspace_id)
+        write = app.store.write
+        return found.workspace_id, await connections.disconnect(
+            services, found.workspace_id, provider, write, by=BY
+        )
 
     workspace_id, ended = use_workspace(session, workspace, end)
     if not ended:

@@ -17,7 +17,6 @@ from assent.cli.workspaces import BY, check_name, find_workspace
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
-from assent.ports import StoreUnavailable
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -74,16 +73,12 @@ def freeze(
 async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: str) -> FrozenSending:
     """Freeze, wait until it is in effect, and return the measured time."""
     from assent.engine.core import freezes
+    from assent.use_cases.freezes import freeze
 
     store, now_ms = app.store, app.clock.now_ms()
     await store.open()
     begun = time.perf_counter()
-    await store.write(lambda: freezes.freeze(workspace_id, now_ms, by=BY, why=why))
-    try:
-        await store.write(lambda: freezes.await_claims(workspace_id))
-        in_effect = True
-    except StoreUnavailable:  # a process hangs in a claim; the freeze is stored
-        in_effect = False
+    in_effect = await freeze(store, workspace_id, now_ms, by=BY, why=why)
     took_ms = 1000 * (time.perf_counter() - begun)
     found = await store.read(freezes.list_all)
     since_ms = next((each.since_ms for each in found if each.workspace_id == workspace_id), now_ms)
@@ -94,13 +89,13 @@ async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: 
 def unfreeze(session: CommandSession, workspace: OnlyWorkspace = None) -> None:
     """Let sending go on. What is approved and due is sent by the server within half a minute."""
     from assent.engine.core import freezes
+    from assent.use_cases import freezes as use_case
 
     session.require_data()
 
     async def resume(app: App) -> tuple[str, int | None, list[freezes.Freeze]]:
         workspace_id, scope = await _find_scope(app, workspace)
-        now_ms = app.clock.now_ms()
-        since_ms = await app.store.write(lambda: freezes.unfreeze(workspace_id, now_ms, by=BY))
+        since_ms = await use_case.unfreeze(app.store, workspace_id, app.clock.now_ms(), by=BY)
         return scope, since_ms, await app.store.read(freezes.list_all)
 
     scope, since_ms, left = session.use_app(resume)

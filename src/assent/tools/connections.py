@@ -5,7 +5,7 @@ A key never passes through here: a person enters it on a page or in a terminal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -22,11 +22,12 @@ from assent.gate.review_link import DECIDE_RIGHT
 from assent.kernel.ids import WorkspaceId, require_action_id
 from assent.kernel.refusals import Reason, Refusal, Replay, SuggestedCall, Words, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
-from assent.ports import Draft, Preparation, Transaction
+from assent.ports import Begin, Draft, Preparation, Transaction
 from assent.present.calls import NextToolCalls
 from assent.present.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
+from assent.use_cases.connections import disconnect
 
 # Reports whether a connector works for a caller now, in words for a person (E54, E86, E98).
 #
@@ -405,22 +406,23 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
     if info.auth_mode not in BY_PAGE:
         said = "it has no account of this workspace"
         raise bad_argument("provider", "one that this workspace connected", f"{info.id} ({said})")
-    workspace_id, by = call.caller.workspace_id, call.caller.name
-    connections = call.services.connections
 
-    def end() -> Transaction[Disconnected]:
-        ended = yield from connections.ending(workspace_id, info.id, by=by)
-        message = f"{info.label} is disconnected and its secrets are destroyed here."
-        if info.auth_mode != "password":
-            message += f" To end them at {info.label} too, remove them there."
-        return Disconnected(
-            ok=True,
-            provider=info.id,
-            disconnected=ended,
-            user_message=message if ended else f"{info.label} was not connected by this workspace.",
-        )
+    def write(begin: Begin[bool]) -> Awaitable[Disconnected]:
+        def end() -> Transaction[Disconnected]:
+            ended = yield from begin()
+            message = f"{info.label} is disconnected and its secrets are destroyed here."
+            if info.auth_mode != "password":
+                message += f" To end them at {info.label} too, remove them there."
+            return Disconnected(
+                ok=True,
+                provider=info.id,
+                disconnected=ended,
+                user_message=message if ended else f"{info.label} was not connected by this workspace.",
+            )
 
-    return await call.write_once(request, end, Disconnected, {"provider": info.id})
+        return call.write_once(request, end, Disconnected, {"provider": info.id})
+
+    return await disconnect(call.services, call.caller.workspace_id, info.id, write, by=call.caller.name)
 
 
 async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> LookedAgain:

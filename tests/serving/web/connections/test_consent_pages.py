@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -231,6 +232,18 @@ async def test_disconnecting_destroys_the_tokens_and_tells_google(desk: Desk) ->
     assert found is not None and found.state == "revoked"
     assert len(desk.far.google.happened("revoked")) == 1
     assert await desk.house.app.connections.access(LOCAL_WORKSPACE, "ga4") is None
+
+
+async def test_disconnecting_in_the_chat_tells_google_too(desk: Desk) -> None:
+    await desk.connect("ga4")
+    entropy = tenancy.KeyEntropy(os.urandom(tenancy.KEY_ID_BYTES), os.urandom(tenancy.SECRET_BYTES))
+    issued = await desk.house.app.store.write(
+        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, desk.house.clock.now_ms(), by="test")
+    )
+    agent = desk.house.browser(Authorization=f"Bearer {issued.api_key}")
+    answer = await agent.post("/api/tools/chieflab_disconnect_provider", json={"provider": "ga4"})
+    assert answer.json()["disconnected"] is True
+    assert len(desk.far.google.happened("revoked")) == 1
 
 
 async def test_disconnecting_one_of_googles_sources_leaves_the_other_alone(desk: Desk) -> None:

@@ -29,6 +29,7 @@ from assent.serving.web.connections.provider import (
 )
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.use_cases.connections import connect
 
 log = logging.getLogger("assent.connect")
 
@@ -86,7 +87,7 @@ async def callback(visit: Visit) -> Response:
         settings=await _settings_kept(visit, at.id, asked),
         expires_ms=expiry(granted.expires_in, visit.now_ms),
     )
-    await visit.services.connections.save(asked, at.id, kept, by=visit.person.label)
+    await connect(visit.services.connections, asked, at.id, kept, by=visit.person.label)
     return visit.go(f"/connect/{at.id}?workspace={asked}&did=connected")
 
 

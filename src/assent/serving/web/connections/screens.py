@@ -15,16 +15,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.connections import connections
-from assent.engine.connections.grants import revoke
-from assent.engine.connections.key_access import API_KEY
-from assent.engine.connections.oauth_access import REFRESH, OAuthAccess, find_access
 from assent.gate.connection import (
     Account,
     Connection,
-    ConnectionState,
     ConnectorInfo,
-    NewConnection,
-    OpenedSecrets,
     Verified,
 )
 from assent.gate.preflight import Readiness
@@ -47,6 +41,9 @@ from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import PageRefused
 from assent.serving.web.shell.times import write_span
+from assent.use_cases.connections import choose as choose_accounts
+from assent.use_cases.connections import connect_with_key
+from assent.use_cases.connections import disconnect as end_connection
 
 MAX_KEY_CHARS: Final = 500
 ASK_SECONDS: Final = 10.0
@@ -164,13 +161,8 @@ async def enter_mail(visit: Visit) -> Response:
 async def _save(
     visit: Visit, view: ProviderView, verified: Verified, key: str, settings: Mapping[str, Any] | None = None
 ) -> Response:
-    new = NewConnection(
-        label=verified.label,
-        secrets=OpenedSecrets({API_KEY: key}),
-        accounts=verified.accounts,
-        settings={**verified.settings, **(settings or {})},
-    )
-    await visit.services.connections.save(visit.workspace_id, view.id, new, by=visit.person.label)
+    store, by = visit.services.connections, visit.person.label
+    await connect_with_key(store, visit.workspace_id, view.id, key, verified, settings or {}, by=by)
     return visit.go(address(visit, view.id, did="connected"))
 
 
@@ -196,9 +188,8 @@ async def choose(visit: Visit) -> Response:
         names = {each.id: each.name for each in view.connection.accounts}
         picked = ", ".join(names.get(each, each) for each in accounts) or "none"
     await confirm(visit, view, form, "Use", f"From then on this workspace uses: {picked}.")
-    await visit.services.connections.choose(
-        visit.workspace_id, view.id, accounts, settings, by=visit.person.label
-    )
+    store, by = visit.services.connections, visit.person.label
+    await choose_accounts(store, visit.workspace_id, view.id, accounts, settings, by=by)
     return visit.go(address(visit, view.id, did="chosen"))
 
 
@@ -207,24 +198,10 @@ async def disconnect(visit: Visit) -> Response:
     visit, view, form = await open_form(visit)
     reading = view.info.does == ("measure",)
     await confirm(visit, view, form, "Disconnect", LOSES_READING if reading else LOSES, danger=True)
-    held = await visit.services.connections.access(visit.workspace_id, view.id)
-    await visit.services.connections.disconnect(visit.workspace_id, view.id, by=visit.person.label)
-    token = held.secrets.get(REFRESH) if held is not None else None
-    if token is not None and view.access is not None and not await _shares_grant(visit, view.access):
-        await revoke(view.access.provider, token)
+    await end_connection(
+        visit.services, visit.workspace_id, view.id, visit.services.store.write, by=visit.person.label
+    )
     return visit.go(address(visit, view.id, did="disconnected"))
-
-
-async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
-    """Whether another connection was granted by the same provider's sign-in, such as Google's. If
-    the same account made both, revoking one would end the other; the server cannot tell."""
-    others = await visit.read(connections.count_all)
-    of_grantor = {
-        each.provider.id
-        for each in map(find_access, visit.services.connectors.values())
-        if each is not None and each.provider.grantor == access.provider.grantor
-    }
-    return any(provider in of_grantor and state == ConnectionState.CONNECTED for provider, state, _ in others)
 
 
 def _find_choice(view: ProviderView) -> str | None:
