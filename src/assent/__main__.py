@@ -87,7 +87,7 @@ def run_wrap(arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             raise
-        from assent.cli.failures import explain
+        from assent.cli.session import explain
 
         _say(explain(error, settings))
         return 1
@@ -133,7 +133,7 @@ def run_stdio(arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             raise
-        from assent.cli.failures import explain
+        from assent.cli.session import explain
 
         _say(explain(error, loaded.settings))
         return 1

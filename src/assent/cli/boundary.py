@@ -15,8 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY
 from assent.engine.audit.boundary import BoundaryResult
 from assent.engine.people import people

@@ -22,8 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 
 if TYPE_CHECKING:
     from assent.conformance.checking import CheckOutcome, ConformanceReport, Need

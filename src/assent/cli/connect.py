@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
 from assent.cli.secrets import read_hidden
-from assent.cli.session import CommandSession, Operators
+from assent.cli.session import CommandSession, Failure, Operators
 from assent.cli.workspaces import BY, find_workspace, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.gate.connection import Connection

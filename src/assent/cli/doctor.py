@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from assent import __version__
-from assent.cli.failures import explain
-from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey
+from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, explain
 from assent.kernel.distribution import word_install
 from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record

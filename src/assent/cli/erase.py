@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY, find_workspace
 from assent.kernel.structs import WireRecord
 from assent.ports import StoreUnavailable

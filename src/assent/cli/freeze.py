@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY, check_name, find_workspace
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import WireRecord

@@ -14,8 +14,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.gate.rules.source import write_toml
 from assent.kernel.structs import Record
 from assent.settings.client_config import (

@@ -11,8 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.kernel.distribution import list_dependencies
 from assent.settings.client_config import in_shell
 

@@ -1,4 +1,4 @@
-"""`assent owner-link`: prints the one-time link by which the server's owner signs in."""
+"""`assent owner-link` and `assent open`: print or open the one-time link by which the server's owner signs in."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import check_name
 from assent.kernel.limits import SIGN_IN_LINK_TTL_MS
 from assent.kernel.times import iso_time
@@ -35,25 +34,13 @@ def owner_link(
     from assent.processes.owner_link import draw_code
     from assent.settings.public_url import phone_url
 
-    watched = sys.stdout.isatty()
-    if not watched and not session.json:
-        raise Failure(
-            "This link signs in anyone who opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
-            "Run it in a terminal of your own. If a program of yours needs it, use --json, which the audit trail "
-            f"records: {session.again('owner-link', '--json')}"
-        )
+    watched = check_watched(session)
     checked = check_name(name, "Your name") if name is not None else None
     address = pages_address(session.settings)
 
-    async def make(app: App) -> tuple[str, int]:
-        link = await links.make(
-            app, shown_to="terminal" if watched else "pipe", name=checked, address=address
-        )
-        return link, app.clock.now_ms() + SIGN_IN_LINK_TTL_MS
-
-    url, expires_ms = session.use_app(make)
+    url, expires_at = _make_link(session, watched, address, checked)
     session.say(f"Open this in your browser. It works once, for {links.LIFE}:")
-    view = {"url": url, "expiresAt": iso_time(expires_ms), "pagesReachable": address is not None}
+    view = {"url": url, "expiresAt": expires_at, "pagesReachable": address is not None}
     session.give(view, url)
     if watched and address is not None and address == phone_url(session.settings):
         session.say(f"Or scan it with your phone:\n\n{draw_code(url)}")
@@ -61,6 +48,33 @@ def owner_link(
         session.say(
             f"No server is running here yet. Start one before you open the link: {session.again('serve')}"
         )
+
+
+def check_watched(session: CommandSession) -> bool:
+    """Return whether a sign-in link is printed to a terminal. Raises `Failure` in a pipe without --json."""
+    watched = sys.stdout.isatty()
+    if not watched and not session.json:
+        raise Failure(
+            "This link signs in anyone who opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
+            "Run it in a terminal of your own. If a program of yours needs it, add --json, which the audit trail "
+            "records."
+        )
+    return watched
+
+
+def _make_link(
+    session: CommandSession, watched: bool, address: str | None, name: str | None = None
+) -> tuple[str, str | None]:
+    """Return a new link and the time at which it expires."""
+    from assent.processes import owner_link
+
+    async def make(app: App) -> tuple[str, int]:
+        shown_to: owner_link.ShownTo = "terminal" if watched else "pipe"
+        link = await owner_link.make(app, shown_to=shown_to, name=name, address=address)
+        return link, app.clock.now_ms() + SIGN_IN_LINK_TTL_MS
+
+    url, expires_ms = session.use_app(make)
+    return url, iso_time(expires_ms)
 
 
 def pages_address(settings: Settings) -> str | None:
@@ -81,21 +95,12 @@ def open_pages(session: CommandSession) -> None:
     """
     from assent.processes import owner_link as links
 
-    watched = sys.stdout.isatty()
-    if not watched and not session.json:
-        raise Failure(
-            "This opens a link that signs in anyone who has it, so it works in a terminal only, and this is a pipe or "
-            "a file.\nRun it in a terminal of your own, or with --json, which the audit trail records."
-        )
+    watched = check_watched(session)
     address = pages_address(session.settings)
     if address is None:
         raise Failure(f"No server is running here yet. Start one: {session.again('serve')}")
 
-    async def make(app: App) -> tuple[str, int]:
-        link = await links.make(app, shown_to="terminal" if watched else "pipe", address=address)
-        return link, app.clock.now_ms() + SIGN_IN_LINK_TTL_MS
-
-    url, expires_ms = session.use_app(make)
+    url, expires_at = _make_link(session, watched, address)
     opened = watched and links.can_open() and links.open_link(url, session.settings.data_dir)
     if opened:
         session.say(
@@ -103,4 +108,4 @@ def open_pages(session: CommandSession) -> None:
         )
     else:
         session.say(f"Open this in your browser. It works once, for {links.LIFE}:")
-    session.give({"url": url, "expiresAt": iso_time(expires_ms), "opened": opened}, url)
+    session.give({"url": url, "expiresAt": expires_at, "opened": opened}, url)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
-from assent.cli.owner import pages_address
-from assent.cli.session import CommandSession
+from assent.cli.owner import check_watched, pages_address
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import check_name, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.people.people import Role
@@ -45,12 +44,7 @@ def invite(
     from assent.engine.people import members, people
     from assent.engine.people.people import Person, Role
 
-    watched = sys.stdout.isatty()
-    if not watched and not session.json:
-        raise Failure(
-            "This link signs in anyone who opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
-            "Run it in a terminal of your own, or with --json, which the audit trail records."
-        )
+    watched = check_watched(session)
     checked = check_name(name, "A name")
     if email is not None and not is_address(email):
         raise Failure(f"{email!r} is no e-mail address. Write it as ada@example.org, without a name.")

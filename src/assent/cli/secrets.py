@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY, use_workspace
 from assent.engine.connections import named_secrets
 from assent.engine.connections.named_secrets import SECRET_NAME, NamedSecret

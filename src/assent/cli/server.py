@@ -12,8 +12,7 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey
+from assent.cli.session import BaseUrl, CommandSession, Failure, Host, Operators, Port, TlsCert, TlsKey
 from assent.gate.policy import RELAY
 from assent.settings.client_config import claude_code_stdio
 from assent.settings.load import Settings, hide_password

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.workflows import bundles

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, T
-from assent.cli.workspaces import BY, use_workspace
+from assent.cli.session import CommandSession, Failure, T
+from assent.cli.workspaces import BY, WhichWorkspace, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.webhooks import events as outgoing_events
 from assent.engine.webhooks import hosts as webhook_hosts
@@ -27,9 +26,6 @@ from assent.ports import Transaction
 if TYPE_CHECKING:
     from assent.app import App
 
-WhichWorkspace = Annotated[
-    str, typer.Argument(metavar="ID-OR-NAME", help="Which workspace.", show_default=False)
-]
 WhichSubscription = Annotated[
     str,
     typer.Argument(

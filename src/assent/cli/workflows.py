@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.engine.workflows.files import ANSWERS, SUFFIXES, DocumentRefused, load_document
 from assent.engine.workflows.library import Invalid, WorkflowLibrary, decode_path, is_definition
 from assent.kernel.structs import WireRecord

@@ -1,4 +1,4 @@
-"""`assent workspace`: create and list workspaces, for the server's operator."""
+"""`assent workspace`: create and list workspaces, their credits and their rate, for the server's operator."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, T
+from assent.cli.session import CommandSession, Failure, T
 from assent.engine.actions import policies
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import (
@@ -31,6 +30,10 @@ from assent.ports import Transaction
 
 if TYPE_CHECKING:
     from assent.app import App
+
+WhichWorkspace = Annotated[
+    str, typer.Argument(metavar="ID-OR-NAME", help="Which workspace.", show_default=False)
+]
 
 BY: str = "cli"
 """The journal's name for the operator at the command line."""
@@ -81,7 +84,7 @@ def list_all(session: CommandSession) -> None:
 
 def show(
     session: CommandSession,
-    workspace: Annotated[str, typer.Argument(metavar="ID-OR-NAME", help="Which one.", show_default=False)],
+    workspace: WhichWorkspace,
 ) -> None:
     """Show a workspace and its keys."""
     found, keys = use_workspace(session, workspace, read_keys)
@@ -181,9 +184,7 @@ def _describe_end(key: KeyRecord) -> str:
 
 def rate(
     session: CommandSession,
-    workspace: Annotated[
-        str, typer.Argument(metavar="ID-OR-NAME", help="The workspace.", show_default=False)
-    ],
+    workspace: WhichWorkspace,
     per_minute: Annotated[
         int | None, typer.Option("--per-minute", metavar="N", min=1, help="Calls in a minute.")
     ] = None,
@@ -214,13 +215,13 @@ def rate(
     )
 
 
-SHOWN = 20
+SHOWN_ENTRIES = 20
 NO_LIMIT = "none"
 
 
 def show_credits(
     session: CommandSession,
-    workspace: Annotated[str, typer.Argument(metavar="ID-OR-NAME", help="Which one.", show_default=False)],
+    workspace: WhichWorkspace,
     limit: Annotated[
         str | None,
         typer.Option("--limit", metavar="N|none", help="Limit it to N from now on; none removes the limit."),
@@ -250,7 +251,7 @@ def show_credits(
             if grant is not None:
                 yield from credits.grant(workspace_id, grant, now_ms, by=BY)
             had = yield from credits.account(workspace_id)
-            return workspace_id, had, (yield from credits.recent(workspace_id, SHOWN))
+            return workspace_id, had, (yield from credits.recent(workspace_id, SHOWN_ENTRIES))
 
         return await app.store.write(begin)
 
