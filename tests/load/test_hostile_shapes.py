@@ -11,6 +11,7 @@ import pytest
 from tests.load.test_hostile_patterns import CALL_MS, CHARS, TAKEN, hostile
 
 from assent.kernel.shapes import check_shape, find_mismatches
+from assent.workflow.contracts.registry import REGISTRY
 
 MANY: Final = 20
 """How many choices a keyword takes."""
@@ -178,3 +179,28 @@ def test_a_value_that_is_too_deep_is_not_gone_through() -> None:
 def test_a_mismatch_has_its_place_and_code(shape: Any, value: Any, found: list[Any]) -> None:
     assert check_shape(shape, "$") == []
     assert [(each.steps, each.code) for each in find_mismatches(value, shape)] == found
+
+
+def make_largest(shape: dict[str, Any]) -> Any:
+    """The largest value of a contract's shape, with short texts."""
+    for key in ("const", "enum"):
+        if key in shape:
+            return shape[key] if key == "const" else shape[key][-1]
+    match shape.get("type"):
+        case "object":
+            return {name: make_largest(part) for name, part in shape["properties"].items()}
+        case "array":
+            return [make_largest(shape["items"])] * shape.get("maxItems", 200)
+        case "string":
+            return "a text"
+        case "integer" | "number":
+            return shape.get("minimum", 1)
+    return True
+
+
+@pytest.mark.parametrize(
+    "ref", ["mr_review.changed_files", "mr_review.findings", "wr.contracts.review_verdict"]
+)
+def test_the_largest_output_of_a_contract_is_checked_whole(ref: str) -> None:
+    shape = REGISTRY[ref].schema or {}
+    assert list(find_mismatches(make_largest(shape), shape)) == []

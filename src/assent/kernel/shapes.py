@@ -109,12 +109,15 @@ _EXPECTED: Final = {
     "oneOf": "what fits only one of the choices",
     "not": "a value that is not ruled out",
 }
-_UNIT_BYTES: Final = 512
-"""How much text costs as much as one keyword, about 10 µs."""
-_UNIT_STATES: Final = 1_700
+_UNIT_BYTES: Final = 128
+"""How much text costs as much as one keyword, about 2 µs."""
+_UNIT_STATES: Final = 400
 """As much of a search: states of the pattern, times characters of the text."""
-_COMPILE_UNITS: Final = 50
+_COMPILE_UNITS: Final = 200
 """What it costs to compile a pattern."""
+_ERROR_UNITS: Final = 5
+_DESCENT_UNITS: Final = 2
+"""What it costs to pass on a part of a value."""
 
 MAX_DIGITS: Final = 18
 """Digits of a decimal before the point: enough for every sum of money in every currency."""
@@ -410,9 +413,9 @@ def _measure(key: str, check: Callable[..., Any]) -> Callable[..., Iterator[Any]
             passed = len(value)
         elif key == "properties" and isinstance(value, dict):
             passed = min(len(wanted), len(value))
-        spend(1 + passed // 2 + (len(wanted) // 8 if isinstance(wanted, (list, dict)) else 0))
+        spend(1 + passed * _DESCENT_UNITS + (len(wanted) // 2 if isinstance(wanted, (list, dict)) else 0))
         for error in check(validator, wanted, value, shape) or ():
-            spend(1 + len(error.message) // _UNIT_BYTES)
+            spend(_ERROR_UNITS + len(error.message) // _UNIT_BYTES)
             yield error
 
     return run
@@ -452,7 +455,7 @@ def _check_other_properties(validator: Any, wanted: Any, value: Any, shape: Shap
         if wanted is False:
             yield _fail("unknown", name, value=part)
         else:
-            validator.format_checker.spend(1)
+            validator.format_checker.spend(_DESCENT_UNITS)
             yield from validator.descend(part, wanted, path=name)
 
 
