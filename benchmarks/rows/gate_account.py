@@ -60,8 +60,10 @@ class Account(msgspec.Struct, frozen=True):
         return self.wall - self.commits - self.others
 
 
-def explain_loop(runner: asyncio.Runner, scratch: Path, make_floor: Callable[[Path], Floor]) -> str:
-    """Say what our side of the loop does beside the floor's."""
+def account_for_loop(
+    runner: asyncio.Runner, scratch: Path, make_floor: Callable[[Path], Floor]
+) -> tuple[float, str]:
+    """Return the statements of our loop, and say what it does beside the floor's."""
     with patch.object(sqlite3, "connect", partial(sqlite3.connect, factory=CountingConnection)):
         OPEN.clear()
         app = world(scratch, one_client=True)
@@ -72,7 +74,7 @@ def explain_loop(runner: asyncio.Runner, scratch: Path, make_floor: Callable[[Pa
         theirs = _account(floor.path, lambda: floor.run(floor.prepared(LOOPS)))
         floor.close()
         runner.run(app.close())
-    return (
+    return ours.statements, (
         f"{ours.statements:.0f} statements and {ours.pages:.0f} pages of log, the floor {theirs.statements:.0f} and "
         f"{theirs.pages:.0f}; commits take {ours.commits:.0f} µs (the floor's {theirs.commits:.0f}), other statements "
         f"{ours.others:.0f} ({theirs.others:.0f}), Python {ours.python:.0f} ({theirs.python:.0f})"

@@ -2,8 +2,8 @@
 
 `assent serve` as it is installed: the post operator with its content checks, the built-in site as the provider, its
 jobs, its access log. The approval schedules a notification and the execution schedules a measurement. The client is a
-few lines over a socket, because its time is in every figure. One caller is held against the floor, the hand-written
-transactions of `gate_floor`; eight callers are held against a number of loops a second.
+few lines over a socket, because its time is in every figure. One caller and eight are held against the floor, the
+hand-written transactions of `gate_floor` by one caller: a neighbour on the machine moves both.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ MANY: Final = 8
 LOOPS_OF_EACH: Final = 20
 ROUNDS_OF_MANY: Final = 7
 LIMIT: Final = Limit(times=7)
-LOOPS_A_SECOND: Final = 150
-"""The least at eight callers, on two cores whose floor has 600 loops a second or more."""
+LIMIT_OF_MANY: Final = Limit(times=5)
 
 NOTIFY: Final = (
     "INSERT INTO notification_targets (workspace_id, target_id, kind, shown, created_ms, causes)"
@@ -144,11 +143,11 @@ def _many(runner: asyncio.Runner, users: list[User], floor: Floor, data_dir: Pat
     ours, floors = ([cost.wall for cost in costs[side]] for side in ("ours", "floor"))
     return compared(
         work,
-        f"{LOOPS_A_SECOND} loops a second",
+        AGAINST,
         "µs",
         ours,
-        [1e6 / LOOPS_A_SECOND] * len(ours),
+        floors,
         successes=done,
-        limit=Limit(times=1),
+        limit=LIMIT_OF_MANY,
         note=f"{1e6 / median(ours):.0f} loops a second; the floor, 1 caller: {1e6 / median(floors):.0f}",
     )
