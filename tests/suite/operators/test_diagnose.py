@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.net.far_side import far_side
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.suite.operators.conftest import CLUB, SHAPE, Loop
 
 from assent.gate.content.check import find_flaw
 from assent.gate.preflight import Readiness
@@ -16,19 +16,6 @@ from assent.kernel.times import iso_time
 from assent.ports import Campaign, Reading
 
 DIAGNOSE = "chieflab_diagnose_marketing"
-SHAPE = {
-    "runId",
-    "workspaceId",
-    "assets",
-    "actions",
-    "reviewUrl",
-    "agentGuide",
-    "stopRule",
-    "sideEffectsPreparedButNotFired",
-    "externalActionsExecuted",
-    "approvalStateMachine",
-    "agentUsefulness",
-}
 
 
 async def diagnosed(loop: Loop, **arguments: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.suite.operators.conftest import CLUB, SHAPE, Loop
 from tests.surfaces import Surface
 
 from assent.gate.content.check import find_flaw
@@ -13,20 +13,6 @@ from assent.gate.preflight import Readiness
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, GATE
 from assent.suite.operators import OPERATORS
 from assent.tools.toolsets import TOOLSET_OF
-
-SHAPE = {
-    "runId",
-    "workspaceId",
-    "assets",
-    "actions",
-    "reviewUrl",
-    "agentGuide",
-    "stopRule",
-    "approvalStateMachine",
-    "sideEffectsPreparedButNotFired",
-    "externalActionsExecuted",
-    "agentUsefulness",
-}
 
 PRIMARY: dict[str, dict[str, Any]] = {
     "chieflab_launch_product": CLUB,
