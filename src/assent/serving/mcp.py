@@ -43,7 +43,6 @@ from mcp_types import (
     PROTOCOL_VERSION_META_KEY,
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
-    ElicitResult,
     PaginatedRequestParams,
     RequestId,
     methods,
@@ -57,70 +56,14 @@ from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
-from assent.serving import jsonrpc_errors
+from assent.serving import elicitation, jsonrpc_errors
 from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Credentials, Edge, RequestContext, toolsets_of
 from assent.serving.gateway import ForeignCall
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.jsonrpc_errors import Unreadable
 from assent.serving.wrapped_server import ForeignServer, find_repeated_key, read_capabilities
-from assent.tools.definition import Dialog, DialogAnswer, InputRequired, Question
-
-# MCP's form elicitation: a question to the client's person, and the answer that came back.
-#
-# Knows the shapes of both eras and nothing of approvals. A client may answer without
-# a person, so an answer proves none.
-
-METHOD: Final = "elicitation/create"
-SINCE: Final = "2025-06-18"
-KEY: Final = "question"
-"""Names the one request of an `InputRequiredResult`, and its answer."""
-FIELD: Final = "decision"
-
-_ACTIONS: Final = ("accept", "decline", "cancel")
-
-
-def declares_forms(capabilities: Any, version: str) -> bool:
-    """Whether a client of this revision declares forms. Without a named mode it means them, too."""
-    declared = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
-    if not isinstance(declared, dict) or not is_version_at_least(version, SINCE):
-        return False
-    return declared.get("form") is not None or declared.get("url") is None
-
-
-def write_params(question: Question) -> dict[str, Any]:
-    """The params of the request. No choice is the default: a person has to pick one."""
-    choice = {"type": "string", "title": "Decision", "enum": list(question.choices)}
-    form = {"type": "object", "properties": {FIELD: choice}, "required": [FIELD]}
-    return {"message": question.message, "requestedSchema": form}
-
-
-def write_result(required: InputRequired) -> dict[str, Any]:
-    """The result of a call that has to be repeated with the answer (2026-07-28)."""
-    params = {"mode": "form", **write_params(required.question)}
-    return {
-        "resultType": "input_required",
-        "inputRequests": {KEY: {"method": METHOD, "params": params}},
-        "requestState": required.state,
-    }
-
-
-def read_result(result: Any) -> DialogAnswer:
-    """Read the result of a request. Anything but the three actions counts as a dialog without an answer."""
-    if not isinstance(result, dict) or result.get("action") not in _ACTIONS:
-        return DialogAnswer("cancel")
-    content = result.get("content")
-    choice = content.get(FIELD) if isinstance(content, dict) else None
-    return DialogAnswer(result["action"], choice if isinstance(choice, str) else None)
-
-
-def read_responses(responses: Any) -> DialogAnswer | None:
-    """Read the answer that a repeated call brings; None if it brings none."""
-    answer = responses.get(KEY) if isinstance(responses, dict) else None
-    if not isinstance(answer, ElicitResult):
-        return None
-    return read_result({"action": answer.action, "content": answer.content})
-
+from assent.tools.definition import Dialog
 
 log = logging.getLogger("assent.exchange")
 
@@ -249,7 +192,7 @@ class McpServer:
                 return make_error(request_id, route.code, route.message, route.data)
             exchange.version = route.protocol_version
             envelope = (route.client_info, route.client_capabilities)
-            able = declares_forms(route.client_capabilities, route.protocol_version)
+            able = elicitation.declares_forms(route.client_capabilities, route.protocol_version)
             # A dialog that an earlier handshake declared does not hold for a message that stands alone.
             client = replace(
                 exchange.context.client, ask=None, capabilities=read_capabilities(route.client_capabilities)
@@ -363,7 +306,7 @@ class McpServer:
         context = _with_answer(exchange.context, params)
         answer = await self._edge.answer(params.name, arguments, context, params.meta)
         if answer.required is not None:
-            return write_result(answer.required)
+            return elicitation.write_result(answer.required)
         if answer.reason is Reason.UNKNOWN_TOOL:
             raise to_error(INVALID_PARAMS, answer)
         if answer.reason is Reason.INTERNAL_ERROR:
@@ -387,7 +330,7 @@ def _with_answer(context: RequestContext, params: CallToolRequestParams) -> Requ
     """Add the answer of a dialog, where the client repeats the call with it."""
     if context.dialog is None or context.dialog.ask is not None or params.request_state is None:
         return context
-    answer = read_responses(params.input_responses)
+    answer = elicitation.read_responses(params.input_responses)
     return replace(context, dialog=Dialog(state=params.request_state, answer=answer))
 
 

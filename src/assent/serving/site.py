@@ -36,7 +36,7 @@ from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
 # unknown outcomes, jobs, freezes, checkpoints without a copy. Labels are names of tools and fixed words, so that no
 # caller can create a metric.
 
-MEDIA_TYPE: Final = "text/plain; version=0.0.4"
+METRICS_MEDIA_TYPE: Final = "text/plain; version=0.0.4"
 AGES_MS: Final = (HOUR_MS, 4 * HOUR_MS, DAY_MS, 7 * DAY_MS)
 """The bounds of the ages in which waiting actions are counted."""
 
@@ -208,7 +208,7 @@ def build_site(
         ):
             return PlainTextResponse("The metrics need the key of ASSENT_METRICS_KEY.\n", 401)
         return PlainTextResponse(
-            await write_metrics(edge, counts, with_key=metrics_key is not None), media_type=MEDIA_TYPE
+            await write_metrics(edge, counts, with_key=metrics_key is not None), media_type=METRICS_MEDIA_TYPE
         )
 
     routes: list[BaseRoute] = [

@@ -25,7 +25,7 @@ import msgspec
 
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_OPEN_DIALOGS
-from assent.serving import mcp
+from assent.serving import elicitation
 from assent.serving.edge import Credentials, RequestContext
 from assent.serving.gateway import ClientPort
 from assent.serving.jsonrpc_errors import TOO_LONG, Unreadable, find_request_id
@@ -103,7 +103,7 @@ class StdioSession:
             if head.method == "initialize" and "result" in reply.body:
                 self._version = reply.body["result"]["protocolVersion"]
                 able = head.params.get("capabilities") if isinstance(head.params, dict) else None
-                declared = mcp.declares_forms(able, self._version)
+                declared = elicitation.declares_forms(able, self._version)
                 self._dialog = Dialog(self._ask) if declared else None
                 self._client = ClientPort(self._notify, self._forward if declared else None)
             self._send(reply.body)
@@ -112,8 +112,8 @@ class StdioSession:
         """Have the client show a question, and return its answer."""
         if len(self._asked) >= MAX_OPEN_DIALOGS:
             return DialogAnswer("busy")
-        result = await self._request(mcp.write_params(question), seconds)
-        return mcp.read_result(result.value) if result is not None else DialogAnswer("no_answer")
+        result = await self._request(elicitation.write_params(question), seconds)
+        return elicitation.read_result(result.value) if result is not None else DialogAnswer("no_answer")
 
     async def _forward(self, params: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Have the client show another server's form, and return its result. Without an answer it counts
@@ -128,7 +128,7 @@ class StdioSession:
         request_id, answer = f"assent-{next(self._numbers)}", asyncio.get_running_loop().create_future()
         self._asked[request_id] = answer
         ending = asyncio.create_task(self._over.wait())
-        self._send({"jsonrpc": "2.0", "id": request_id, "method": mcp.METHOD, "params": params})
+        self._send({"jsonrpc": "2.0", "id": request_id, "method": elicitation.METHOD, "params": params})
         try:
             await asyncio.wait({answer, ending}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             return _Response(answer.result()) if answer.done() else None

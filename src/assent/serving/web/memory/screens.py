@@ -55,9 +55,6 @@ WRITTEN_HINTS: Final = {
 }
 """The kinds that a person writes, with an example."""
 
-UNCONFIRMED_FACT: Final = "Your agent recorded this. Drafts use it once you confirm it."
-FOUND_CLAIM: Final = "A check of a draft found this claim, and nothing supported it. It changes no draft."
-
 
 NO_SUCH_ENTRY: Final = PageProblem(
     404,
@@ -70,9 +67,9 @@ NO_SUCH_ENTRY: Final = PageProblem(
 
 def note_about(entry: Entry) -> str:
     if entry.facts.get(brain.LOGGED):
-        return FOUND_CLAIM
+        return "A check of a draft found this claim, and nothing supported it. It changes no draft."
     if entry.state == "proposed" and entry.kind in brain.FACTS:
-        return UNCONFIRMED_FACT
+        return "Your agent recorded this. Drafts use it once you confirm it."
     return ""
 
 

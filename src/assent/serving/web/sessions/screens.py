@@ -340,7 +340,6 @@ TAMPERED: Final = PageProblem(
     "Open the audit log to see where it was changed.",
     Link("/audit", "Open the audit log"),
 )
-NO_FILE: Final = "Choose a file first: a bundle that was exported from a session."
 
 MAX_PRINTED_MARKS: Final = 500_000
 """The printable page has every step. Rendering runs in a thread."""
@@ -410,7 +409,7 @@ async def import_bundle(visit: Visit) -> Response:
     visit.nonces.check(visit.request, nonce, about, visit.now_ms)
     raw = sent.files.get("bundle", b"")
     if not raw:
-        return _form(visit, NO_FILE)
+        return _form(visit, "Choose a file first: a bundle that was exported from a session.")
     try:
         made = await run_apart(bundle_files.read, raw)
         digest, keys = bundle_files.digest_of(raw), visit.services.keys.workflow_tokens
