@@ -171,7 +171,7 @@ approval has `claimed` beside what was seen, pages say that an agent of this mac
 everything held, `held` with the time. Approvals from before the check keep what was claimed then. The result is as
 trustworthy as the store: a user who can write the store can remove it ([why](decisions/{decision})).
 
-This page is made from the tables in `src/assent/gate/rules/attacks.py` and `src/assent/gate/rules/boundary.py`.
+This page is made from the tables in `src/assent/gate/rules/boundary.py`.
 """
 DECISION = "0016-a-check-caps-what-is-claimed.md"
 
