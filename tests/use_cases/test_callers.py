@@ -18,6 +18,7 @@ TRANSACTIONS = {
     "assent.engine.actions.reconciliation": {"ask_again", "resolve"},
     "assent.engine.actions.recording": {"record", "record_report"},
     "assent.engine.actions.remainder": {"stage_again"},
+    "assent.engine.actions.staging": {"store"},
     "assent.engine.core.freezes": {"freeze", "unfreeze"},
     "assent.engine.people.flood": {"reject_some"},
 }

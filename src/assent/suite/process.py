@@ -14,7 +14,7 @@ from assent.platform.services import (
     Request,
     Services,
     StagedEffect,
-    staging,
+    runs,
 )
 from assent.platform.values import Effect, RunId
 from assent.suite.channels.site import CHANNEL, INFO
@@ -127,5 +127,5 @@ async def prepare(services: Services, principal: Principal) -> RunId:
         drafts=(Draft(type="post", title=TITLE, body=BODY, channel=CHANNEL.id),),
         effects=(StagedEffect(effect=effect, executor_tool=PUBLISH, draft=0),),
     )
-    made = await staging.stage(services, request, preparation, PreparedRun)
+    made = await runs.prepare(services, request, preparation, PreparedRun)
     return RunId(made.run_id)

@@ -21,6 +21,7 @@ from assent.kernel.structs import Arguments
 from assent.kernel.times import parse_time
 from assent.ports import Draft, Preparation, StagedEffect
 from assent.tools.definition import WRITES, Call, Tool
+from assent.use_cases import runs
 
 PUBLISH: Final = "chieflab_publish_approved_post"
 SEND: Final = "chieflab_send_approved_email"
@@ -92,7 +93,7 @@ async def stage(
         inputs={"wanted": msgspec.to_builtins(wanted)},
         key=key,
     )
-    return await staging.stage(services, request, preparation, PreparedRun)
+    return await runs.prepare(services, request, preparation, PreparedRun)
 
 
 async def testing_stage(call: Call, request: TestingStage) -> PreparedRun:

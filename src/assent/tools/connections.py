@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from assent.engine.actions import actions, blocked, circumstances, staging
+from assent.engine.actions import actions, blocked, circumstances
 from assent.engine.actions.blocked import LookedAgain
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.connections.oauth_access import find_access
@@ -27,6 +27,7 @@ from assent.present.calls import NextToolCalls
 from assent.present.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
+from assent.use_cases import runs
 from assent.use_cases.connections import disconnect
 
 # Reports whether a connector works for a caller now, in words for a person (E54, E86, E98).
@@ -337,7 +338,7 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
     title = f"{info.label} is connected" if connected else f"Connect {info.label}"
     draft = Draft(type="connection", title=title, body=shown, metadata={"provider": info.id})
     following = _following(call, status, waiting)
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         Request(
             principal=call.caller,

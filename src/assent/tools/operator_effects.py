@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from assent.engine.actions import circumstances, staging
+from assent.engine.actions import circumstances
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.extension_calls import call_extension
 from assent.engine.learning import pictures
@@ -25,6 +25,7 @@ from assent.kernel.structs import Record
 from assent.ports import Draft, Preparation, StagedEffect
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument, addresses, line, moment
 from assent.tools.definition import WRITES, Call, Tool
+from assent.use_cases import runs
 
 NOTHING_HAPPENS: Final = "Only prepares it for approval: nothing happens by this call."
 
@@ -72,7 +73,7 @@ async def prepare(effect: EffectFunction, call: Call, request: Any) -> PreparedR
     )
     given.pop("idempotencyKey")
     noun, options = effect.options.title, effect.options
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         Request(
             principal=call.caller,
@@ -164,7 +165,7 @@ async def prepare_to_send(channel: ChannelEffect, call: Call, request: Any) -> P
     picture = await _load_picture(call, asset_id) if asset_id else None
     effect = await _build_effect(channel, call, request, picture)
     message = Draft(type=channel.type_id, title=channel.noun, body=effect.body, channel=options.channel)
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         Request(
             principal=call.caller,

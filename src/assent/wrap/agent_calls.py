@@ -31,7 +31,7 @@ from assent.platform.services import (
     actions,
     executions,
     render_labelled,
-    staging,
+    runs,
 )
 from assent.platform.tools import DECIDES, FIRES, WRITES, ActionIdArgument, Call, IdempotencyKey, Tool
 from assent.platform.values import (
@@ -359,7 +359,7 @@ async def propose_call(call: Call, request: ProposeCall) -> ProposeReply:
         own = {"holder": call.caller.holder, "proposed": digest(request.arguments)}
         staged = StagedEffect(effect=effect, executor_tool=CLAIM, metadata={OWN_CALL: own})
         wish = Request(principal=call.caller, operator=AGENT, tool=PROPOSE, inputs=asked, key=key)
-        made = await staging.stage(call.services, wish, Preparation(effects=(staged,)), PreparedRun)
+        made = await runs.prepare(call.services, wish, Preparation(effects=(staged,)), PreparedRun)
         joined = made.replay is not msgspec.UNSET
         proposed = Proposed(generation, made.actions[0].id)
         if request.idempotency_key is None:

@@ -36,7 +36,7 @@ from assent.platform.services import (
     describe,
     needs_approval,
     run_apart,
-    staging,
+    runs,
 )
 from assent.platform.values import (
     EXECUTE,
@@ -101,7 +101,7 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
     # The tools of an open question change, so they are no part of what its key is bound to.
     given = {} if accepts else effect.arguments
     found = services.effects.find(effect)
-    reply = await staging.stage(
+    reply = await runs.prepare(
         services,
         Request(
             principal=caller,

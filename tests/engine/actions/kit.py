@@ -11,7 +11,7 @@ import msgspec
 from tests.engine.actions.provider import Provider, Sent, lost_before, refused, unreachable
 from tests.surfaces import Outcome, Surface
 
-from assent.engine.actions import actions, decisions, execution, reconciliation, staging
+from assent.engine.actions import actions, decisions, execution, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.staging import PreparedRun, Request
@@ -28,6 +28,7 @@ from assent.kernel.times import parse_time
 from assent.ports import Draft, Preparation, Single, StagedEffect, Transaction
 from assent.sql.loader import statements
 from assent.tools.definition import WRITES, Call, Tool
+from assent.use_cases import runs
 
 APPROVE = "chieflab_approve_action"
 REJECT = "chieflab_reject_action"
@@ -119,7 +120,7 @@ def _staged(given: StageEffect, position: int) -> StagedEffect:
 
 
 async def stage(call: Call, request: StageRequest) -> PreparedRun:
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         Request(
             principal=call.caller,

@@ -41,7 +41,7 @@ from tests.reliability import Prove
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.actions import actions, decisions, reconciliation, staging
+from assent.engine.actions import actions, decisions, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import Executed
@@ -57,7 +57,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import Single, Transaction
 from assent.suite.testing import any_effects
-from assent.use_cases import executions
+from assent.use_cases import executions, runs
 
 T = TypeVar("T")
 
@@ -202,7 +202,7 @@ class Machine(RuleBasedStateMachine):
         self.world.actions += 1
         request = Request(principal=self.principal, operator="test", tool="stage", inputs={})
         wanted = preparation(Staging(effects=[StageEffect(body=text, connector=connector)]))
-        run = self.world.run(staging.stage(self.world.app.owner_services, request, wanted, PreparedRun))
+        run = self.world.run(runs.prepare(self.world.app.owner_services, request, wanted, PreparedRun))
         self.believed.append(Believed(ActionId(run.actions[0].id), connector, text, staged=text))
         if approved:
             self.decide_approval(self.believed[-1], "current")

@@ -1,8 +1,6 @@
-"""Prepare: stores an operator's preparation and answers with the drafts to show.
+"""The records of a preparation, the transaction that stores them, and the answer with the drafts to show.
 
-One transaction stores the run, its assets and its actions and remembers the answer under the
-caller's idempotency key. Nothing here can reach a provider: connectors are asked for their
-readiness, which is a read.
+Nothing here can reach a provider: connectors are asked for their readiness, which is a read.
 """
 
 from __future__ import annotations
@@ -15,20 +13,14 @@ import msgspec
 
 from assent.engine.actions import actions, circumstances, hooks
 from assent.engine.actions.circumstances import Outlook
-from assent.engine.actions.content import READ_FIELDS, check_contents, describe
+from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Staged
 from assent.engine.connections import observing
 from assent.engine.core import journal
-from assent.engine.core.failpoints import failpoint
-from assent.engine.core.idempotency import run_once
-from assent.engine.core.offloading import run_long_apart
-from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal, add_tenant
 from assent.engine.learning import pictures
 from assent.engine.people import flood
-from assent.engine.webhooks import hosts as webhook_hosts
-from assent.engine.webhooks import webhooks
 from assent.gate.mail import reached_addresses
 from assent.gate.preflight import (
     Readiness,
@@ -36,11 +28,9 @@ from assent.gate.preflight import (
     extend_expiry,
     may_lack_credits,
     preflight,
-    refuse_schedule,
 )
 from assent.gate.records import MEASURE_AFTER, PROPOSAL, Action, Asset, Effect, ExecutionState, Run, Status
 from assent.gate.review_link import LOOK
-from assent.gate.webhooks import name_event
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay, SuggestedCall
@@ -106,54 +96,7 @@ class Request(Record, kw_only=True):
     """Whether it counts for the storage quota of the workspace; not if its size and number are bounded."""
 
 
-async def stage(
-    services: Services,
-    request: Request,
-    preparation: Preparation,
-    shape: type[Reply],
-    more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]] = lambda assets, staged: {},
-) -> Reply:
-    """Store a preparation and return the answer for the agent. Calls no provider (E11).
-
-    `shape` is the type of the operator's answer, `more` returns the fields that it adds or
-    replaces.
-    """
-    preparation = await _check(services, preparation)
-    now_ms = services.clock.now_ms()
-    workspace_id = request.principal.workspace_id
-    preparation, readiness = await circumstances.with_targets(services, workspace_id, preparation)
-    staged = await _build(services, request, preparation, readiness, now_ms)
-    reply = await _answer(services, request, preparation, readiness, staged, shape, more)
-    delivery = _Delivery.plan(services, request.webhook_url, now_ms)
-
-    def begin() -> Transaction[Reply]:
-        if delivery is not None:
-            yield from webhook_hosts.require(workspace_id, delivery.host)
-        if request.run_id is not None and not (yield from actions.finish_run(staged.run)):
-            return reply
-        most = services.limits.held_after
-        held = yield from _store(staged, request.principal, most, begun=request.run_id is not None)
-        answer = say_held(reply) if held else reply
-        if delivery is not None:
-            kind = name_event(request.tool, "completed")
-            yield from webhooks.enqueue(
-                workspace_id, delivery.id, staged.run.run_id, kind, delivery.url, answer, now_ms
-            )
-        return answer
-
-    def begin_once() -> Transaction[Reply]:
-        return run_once(request.principal, request.tool, request.key, request.inputs, now_ms, shape, begin)
-
-    most_bytes = services.limits.storage_quota_bytes
-    metered = meter(begin_once, workspace_id, most_bytes, now_ms) if request.metered else begin_once
-    reply = await services.store.write(metered)
-    failpoint("prepare.committed")
-    if delivery is not None:
-        services.background.wake_jobs()
-    return reply
-
-
-class _StagedRun(Record):
+class StagedRun(Record):
     """The records of a preparation, complete before any is stored."""
 
     run: Run
@@ -162,35 +105,9 @@ class _StagedRun(Record):
     pictures: tuple[Picture, ...]
 
 
-class _Delivery(Record):
-    """The post of the answer to the caller's webhook."""
-
-    id: str
-    url: str
-    host: str
-
-    @classmethod
-    def plan(cls, services: Services, url: str | None, now_ms: int) -> _Delivery | None:
-        if url is None:
-            return None
-        return cls(services.new_id(now_ms), url, services.outgoing.webhook_host(url))
-
-
-async def _check(services: Services, preparation: Preparation) -> Preparation:
-    """Add warnings about the texts. Raises `Refusal` for an unfit text or time."""
-    chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
-    preparation = await run_long_apart(chars, check_contents, services.effects, preparation)
-    for index, wanted in enumerate(preparation.effects):
-        path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
-        found = services.effects.find(wanted.effect)
-        schedulable = found is None or found.schedulable
-        refuse_schedule(wanted.schedule_ms, services.clock.now_ms(), path, schedulable=schedulable)
-    return preparation
-
-
-async def _build(
+async def build(
     services: Services, request: Request, preparation: Preparation, readiness: list[Readiness], now_ms: int
-) -> _StagedRun:
+) -> StagedRun:
     """Build the run, its assets and its actions. Reads the store and writes nothing."""
     workspace_id = request.principal.workspace_id
     run = Run(
@@ -234,15 +151,15 @@ async def _build(
     if any(map(may_lack_credits, staged)):
         staged = await services.store.read(partial(hooks.weigh, workspace_id, staged))
     made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
-    return _StagedRun(run, assets, staged, made)
+    return StagedRun(run, assets, staged, made)
 
 
-async def _answer(
+async def answer(
     services: Services,
     request: Request,
     preparation: Preparation,
     readiness: list[Readiness],
-    built: _StagedRun,
+    built: StagedRun,
     shape: type[Reply],
     more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]],
 ) -> Reply:
@@ -277,7 +194,7 @@ def offer_rewrites(
     )
 
 
-def _store(staged: _StagedRun, caller: Principal, most: int, *, begun: bool) -> Transaction[bool]:
+def store(staged: StagedRun, caller: Principal, most: int, *, begun: bool) -> Transaction[bool]:
     """Store a preparation and its event. The row of a run begun before exists. Returns whether its
     actions are held, because the caller has more than `most` proposals that wait."""
     run, now_ms = staged.run, staged.run.created_ms

@@ -14,7 +14,7 @@ from assent.platform.services import (
     StagedEffect,
     Transaction,
     actions,
-    staging,
+    runs,
 )
 from assent.platform.tools import WRITES, ActionIdArgument, Call, IdempotencyKey, Tool
 from assent.platform.values import EXECUTE, Action, Arguments, Effect, bad_argument, require_action_id
@@ -61,7 +61,7 @@ async def take_down_post(call: Call, request: TakeDownPost) -> PreparedRun:
         body=text,
         details={"postId": page.post_id, "actionId": action_id},
     )
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         Request(
             principal=call.caller,

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from assent.platform.services import Draft, Preparation, PreparedRun, Request, StagedEffect, staging
+from assent.platform.services import Draft, Preparation, PreparedRun, Request, StagedEffect, runs
 from assent.platform.tools import WRITES, Call, IdempotencyKey, TenantIdArgument, Tool, is_address, line
 from assent.platform.values import EXECUTE, Arguments, Effect, SuggestedCall, TenantId, bad_argument
 from assent.suite.channels.contacts import CHANNEL_ID, FIELDS, MAX_VALUE_CHARS, contact_text
@@ -69,7 +69,7 @@ async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
     preparation = prepare_contacts(wanted)
     inputs = msgspec.to_builtins(request)
     inputs.pop("idempotencyKey", None)
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         Request(
             principal=call.caller,

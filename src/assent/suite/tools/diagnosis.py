@@ -30,7 +30,7 @@ from assent.platform.services import (
     manual_metrics,
     measurement,
     memory,
-    staging,
+    runs,
 )
 from assent.platform.tools import Behaviour, Call, IdempotencyKey, TenantIdArgument, Tool, await_within_limit
 from assent.platform.values import (
@@ -292,7 +292,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
         "findings": [each.rule for each in found.findings],
         "missingData": [each.what for each in found.missing_data],
     }
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         make_request(call, request, MEASURE.id, NAME),
         Preparation(

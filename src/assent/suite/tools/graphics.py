@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.services import Draft, Picture, Preparation, PreparedRun, memory, pictures, staging
+from assent.platform.services import Draft, Picture, Preparation, PreparedRun, memory, pictures, runs, staging
 from assent.platform.tools import WRITES, Call, Tool
 from assent.platform.values import (
     MAX_PICTURE_BYTES,
@@ -236,7 +236,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         next_calls=NEXT,
         user_message=_message(result),
     )
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         make_request(call, request, operators.LAUNCH.id, NAME),
         preparation,

@@ -14,7 +14,7 @@ from assent.platform.services import (
     Request,
     Transaction,
     memory,
-    staging,
+    runs,
     tenancy,
 )
 from assent.platform.tools import READS, WRITES, Call, IdempotencyKey, PageSize, TenantIdArgument, Tool
@@ -226,7 +226,7 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
         NOTHING_STAGED_STOP_RULE,
         AGENT_DEPENDENCY,
     )
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         Request(
             principal=call.caller,

@@ -25,6 +25,7 @@ from assent.platform.services import (
     memory,
     run_apart,
     run_long_apart,
+    runs,
     staging,
 )
 from assent.platform.tools import (
@@ -157,7 +158,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
             "images": staging.list_images(call.services, assets),
         }
 
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         asked,
         preparation,
@@ -251,7 +252,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
         asked = msgspec.structs.replace(
             asked, parent_run_id=joined.run_id, tenant_id=asked.tenant_id or joined.tenant_id
         )
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         asked,
         offer_writing(bench, _add_next_calls(bench, made, ()), request.goal),
@@ -280,7 +281,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     made = await _prepare_one(call, request, bench, channel, supplied, "chieflab_send")
     if supplied is None and request.subject:
         made = _with_subject(made, line("subject", request.subject))
-    return await staging.stage(
+    return await runs.prepare(
         call.services,
         make_request(call, request, EMAIL.id, "chieflab_send"),
         offer_writing(bench, _add_next_calls(bench, made, NEXT_SEND), request.goal),

@@ -17,7 +17,7 @@ from tests.own_sql import bind
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.actions import actions, staging
+from assent.engine.actions import actions
 from assent.engine.actions.content import describe
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
@@ -41,6 +41,7 @@ from assent.ports import (
 )
 from assent.processes.serve import Surfaces
 from assent.suite.testing import any_effects
+from assent.use_cases import runs
 
 BROWSER = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html,*/*;q=0.8"}
 
@@ -211,7 +212,7 @@ class House:
             principal=LOCAL_PRINCIPAL, operator="launch", tool="chieflab_launch_product", inputs={}
         )
         preparation = Preparation(drafts=drafts, effects=effects)
-        return await staging.stage(self.services, request, preparation, PreparedRun)
+        return await runs.prepare(self.services, request, preparation, PreparedRun)
 
     async def store_as_is(self, effect: StagedEffect) -> tuple[str, str]:
         """A run with content that staging would refuse: what an older release or a hand may have stored."""

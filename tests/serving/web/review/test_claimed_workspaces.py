@@ -14,7 +14,7 @@ import pytest
 from tests.serving.web.review.kit import House, forms, mail, path_of, post
 from tests.sqlite_files import new_sqlite
 
-from assent.engine.actions import actions, staging
+from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import signup, tenancy
 from assent.gate.preflight import Readiness
@@ -23,6 +23,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.ports import Preparation, StagedEffect
 from assent.serving.edge import Credentials, RequestContext
 from assent.serving.web.people.people import CONFIRM_FIRST
+from assent.use_cases import runs
 
 KEY = re.compile(r"clp_live_[A-Za-z0-9_-]{64}")
 MAIL: dict[str, Any] = {"smtp_url": "smtp://127.0.0.1:2525", "smtp_from": "assent@example.org"}
@@ -64,7 +65,7 @@ class Town:
         now_ms = self.house.clock.now_ms()
         caller = await self.house.app.store.read(lambda: tenancy.authenticate(key, now_ms))
         request = Request(principal=caller, operator="launch", tool="chieflab_launch_product", inputs={})
-        return await staging.stage(
+        return await runs.prepare(
             self.house.services, request, Preparation(drafts=(), effects=(effect,)), PreparedRun
         )
 

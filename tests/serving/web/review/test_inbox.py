@@ -13,7 +13,6 @@ import pytest
 from tests.serving.web.review.kit import House, forms, mail, post
 from tests.surfaces import START_MS
 
-from assent.engine.actions import staging
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import tenancy
 from assent.engine.views import inbox
@@ -21,6 +20,7 @@ from assent.gate.views import Severity
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import HOUR_MS
 from assent.ports import OutcomeUnknown, Preparation, StagedEffect
+from assent.use_cases import runs
 
 LINE = re.compile(r'class="inbox-line" href="(/runs/[^"#]+)#action-([^"]+)"')
 
@@ -33,7 +33,7 @@ async def stage_in(house: House, name: str, *effects: StagedEffect) -> PreparedR
     await house.app.store.write(lambda: tenancy.create_workspace(workspace_id, name, now_ms, by="test"))
     principal = tenancy.Principal(workspace_id, name, None, "live", frozenset())
     request = Request(principal=principal, operator="post", tool="chieflab_post", inputs={})
-    return await staging.stage(house.services, request, Preparation(effects=effects), PreparedRun)
+    return await runs.prepare(house.services, request, Preparation(effects=effects), PreparedRun)
 
 
 async def test_only_a_signed_in_person_sees_it(house: House) -> None:
@@ -142,9 +142,9 @@ async def test_it_goes_by_risk_and_then_by_what_ends_first(house_on_any_store: H
         "/inbox?q=ASSENT+is+here": [high],
         "/inbox?q=100%25": [],
     }
-    for path, runs in only.items():
+    for path, expected in only.items():
         found = [found[1] for found in LINE.findall((await owner.get(path)).text)]
-        assert found == [run.actions[0].id for run in runs], path
+        assert found == [run.actions[0].id for run in expected], path
 
 
 async def batch(house: House, browser: httpx.AsyncClient, decision: str, *picked: str) -> httpx.Response:

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 from tests.serving.web.review.kit import House, mail, post
 
-from assent.engine.actions import staging
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.engine.learning import manual_metrics, measurement
@@ -20,6 +19,7 @@ from assent.ports import Draft, Preparation, StagedEffect
 from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Call, Prose
+from assent.use_cases import runs
 
 REVIEW = "assent.merge-request-review"
 
@@ -165,7 +165,7 @@ async def launch(
         tool="chieflab_launch_product",
         inputs={"goal": goal, "productUrl": "https://example.org/assent"},
     )
-    return await staging.stage(
+    return await runs.prepare(
         house.services, request, Preparation(drafts=drafts, effects=effects), PreparedRun
     )
 

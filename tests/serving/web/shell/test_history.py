@@ -263,15 +263,15 @@ async def test_a_run_is_named_by_its_goal_or_its_content(
 ) -> None:
     from tests.sqlite_files import new_sqlite
 
-    from assent.engine.actions import staging
     from assent.engine.actions.staging import PreparedRun, Request
     from assent.engine.core.tenancy import LOCAL_PRINCIPAL
     from assent.ports import Preparation
+    from assent.use_cases import runs
 
     house = House(new_sqlite(tmp_path / "assent.db"), tmp_path)
     owner = await house.owner()
     request = Request(principal=LOCAL_PRINCIPAL, operator="chieflab-launch", tool="t", inputs=inputs)
-    await staging.stage(
+    await runs.prepare(
         house.services, request, Preparation(effects=(post(body="What is in it."),)), PreparedRun
     )
     await stories.launch(house, "Another", post())

@@ -1,0 +1,99 @@
+"""Prepare a run: an operator's drafts and effects become actions that wait for a person.
+
+One transaction stores the run, its assets and its actions and remembers the answer under the
+caller's idempotency key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from assent.engine.actions import actions, circumstances, staging
+from assent.engine.actions.content import READ_FIELDS, check_contents
+from assent.engine.actions.staging import Reply, Request
+from assent.engine.core.failpoints import failpoint
+from assent.engine.core.idempotency import run_once
+from assent.engine.core.offloading import run_long_apart
+from assent.engine.core.quota import meter
+from assent.engine.core.services import Services
+from assent.engine.webhooks import hosts as webhook_hosts
+from assent.engine.webhooks import webhooks
+from assent.gate.preflight import refuse_schedule
+from assent.gate.records import Action, Asset
+from assent.gate.webhooks import name_event
+from assent.kernel.structs import Record
+from assent.ports import Preparation, Transaction
+
+
+async def prepare(
+    services: Services,
+    request: Request,
+    preparation: Preparation,
+    shape: type[Reply],
+    more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]] = lambda assets, staged: {},
+) -> Reply:
+    """Store a preparation and return the answer for the agent. Calls no provider (E11).
+
+    `shape` is the type of the operator's answer, `more` returns the fields that it adds or
+    replaces.
+    """
+    preparation = await _check(services, preparation)
+    now_ms = services.clock.now_ms()
+    workspace_id = request.principal.workspace_id
+    preparation, readiness = await circumstances.with_targets(services, workspace_id, preparation)
+    staged = await staging.build(services, request, preparation, readiness, now_ms)
+    reply = await staging.answer(services, request, preparation, readiness, staged, shape, more)
+    delivery = _Delivery.plan(services, request.webhook_url, now_ms)
+
+    def begin() -> Transaction[Reply]:
+        if delivery is not None:
+            yield from webhook_hosts.require(workspace_id, delivery.host)
+        if request.run_id is not None and not (yield from actions.finish_run(staged.run)):
+            return reply
+        most = services.limits.held_after
+        held = yield from staging.store(staged, request.principal, most, begun=request.run_id is not None)
+        answer = staging.say_held(reply) if held else reply
+        if delivery is not None:
+            kind = name_event(request.tool, "completed")
+            yield from webhooks.enqueue(
+                workspace_id, delivery.id, staged.run.run_id, kind, delivery.url, answer, now_ms
+            )
+        return answer
+
+    def begin_once() -> Transaction[Reply]:
+        return run_once(request.principal, request.tool, request.key, request.inputs, now_ms, shape, begin)
+
+    most_bytes = services.limits.storage_quota_bytes
+    metered = meter(begin_once, workspace_id, most_bytes, now_ms) if request.metered else begin_once
+    reply = await services.store.write(metered)
+    failpoint("prepare.committed")
+    if delivery is not None:
+        services.background.wake_jobs()
+    return reply
+
+
+class _Delivery(Record):
+    """The post of the answer to the caller's webhook."""
+
+    id: str
+    url: str
+    host: str
+
+    @classmethod
+    def plan(cls, services: Services, url: str | None, now_ms: int) -> _Delivery | None:
+        if url is None:
+            return None
+        return cls(services.new_id(now_ms), url, services.outgoing.webhook_host(url))
+
+
+async def _check(services: Services, preparation: Preparation) -> Preparation:
+    """Add warnings about the texts. Raises `Refusal` for an unfit text or time."""
+    chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
+    preparation = await run_long_apart(chars, check_contents, services.effects, preparation)
+    for index, wanted in enumerate(preparation.effects):
+        path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
+        found = services.effects.find(wanted.effect)
+        schedulable = found is None or found.schedulable
+        refuse_schedule(wanted.schedule_ms, services.clock.now_ms(), path, schedulable=schedulable)
+    return preparation
