@@ -142,9 +142,9 @@ async def test_it_goes_by_risk_and_then_by_what_ends_first(house_on_any_store: H
         "/inbox?q=ASSENT+is+here": [high],
         "/inbox?q=100%25": [],
     }
-    for path, expected in only.items():
+    for path, listed in only.items():
         found = [found[1] for found in LINE.findall((await owner.get(path)).text)]
-        assert found == [run.actions[0].id for run in expected], path
+        assert found == [run.actions[0].id for run in listed], path
 
 
 async def batch(house: House, browser: httpx.AsyncClient, decision: str, *picked: str) -> httpx.Response:
