@@ -52,6 +52,16 @@ class Package(NamedTuple):
     tests: tuple[str, ...]
     drawn: int
 
+    def list_files(self) -> list[str]:
+        """Return the files of the modules. One that was moved must not be left out in silence."""
+        found: list[str] = []
+        for pattern in self.modules:
+            matching = sorted(path.relative_to(SOURCES).as_posix() for path in SOURCES.glob(pattern))
+            if not matching:
+                raise LookupError(f"there is no src/{pattern}")
+            found += matching
+        return found
+
 
 PACKAGES = {
     "gate": Package(
@@ -433,9 +443,7 @@ def main() -> int:
     options = parser.parse_args()
     started = time.perf_counter()
     package = PACKAGES[options.package]
-    files = sorted(
-        path.relative_to(SOURCES).as_posix() for pattern in package.modules for path in SOURCES.glob(pattern)
-    )
+    files = package.list_files()
     known = [mutant for file in files if options.module in file for mutant in list_mutants(file)]
     seed = options.seed or read_commit()
     count = len(known) if options.all else min(options.draw or package.drawn, len(known))
