@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from assent.platform.services import Connector, Notifier
     from assent.suite.drafting import Drafting
-    from assent.suite.site.feed import Site
+    from assent.suite.site.feed import Visits
 
 
 class Suite:
@@ -38,19 +38,19 @@ class Suite:
         self._owner: Suite | None = None
 
     def with_settings(self, settings: Mapping[str, Any]) -> Suite:
-        """Return the suite of other workspaces. The sites stay one: they count visitors in memory."""
+        """Return the suite of other workspaces. The visits stay one: they are counted in memory."""
         other = Suite(self._services, settings)
         other._owner = self
         return other
 
     @cached_property
-    def site(self) -> Site:
-        """The public sites of the workspaces."""
+    def visits(self) -> Visits:
+        """The visits of the public sites that this process counts."""
         if self._owner is not None:
-            return self._owner.site
-        from assent.suite.site.feed import Site
+            return self._owner.visits
+        from assent.suite.site.feed import Visits
 
-        return Site(self._services)
+        return Visits(self._services.store, self._services.clock)
 
     @cached_property
     def drafting(self) -> Drafting:
@@ -61,7 +61,7 @@ class Suite:
     def make_connectors(self) -> Iterable[Connector]:
         from assent.suite.channels.factory import ConnectorParts, make_connectors
 
-        parts = ConnectorParts(self._services, self._settings, self.site.visits)
+        parts = ConnectorParts(self._services, self._settings, self.visits)
         self._connectors = make_connectors(parts)
         return self._connectors
 
@@ -71,7 +71,9 @@ class Suite:
         return make_notifiers(self._settings)
 
     def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
-        return self.site.routes(base_url=base_url, trust_proxy=trust_proxy)
+        from assent.suite.site.pages import feed_routes
+
+        return feed_routes(self._services, self.visits, base_url=base_url, trust_proxy=trust_proxy)
 
     async def prepare_sample(self, principal: Principal) -> RunId:
         """Prepare one page for the workspace's own site."""
@@ -92,8 +94,8 @@ class Suite:
 
             for access in filter(None, map(find_access, self._connectors)):
                 await access.finish()
-        if "site" in vars(self) and self._owner is None:
-            await self.site.close()
+        if "visits" in vars(self) and self._owner is None:
+            await self.visits.close()
 
 
 def find_suite(services: Services) -> Suite:

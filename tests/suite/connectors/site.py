@@ -35,7 +35,7 @@ class Site:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         assert isinstance(engine.app.suite, Suite)
-        self.visits: Visits = engine.app.suite.site.visits
+        self.visits: Visits = engine.app.suite.visits
         self._number = 0
         transport = httpx.ASGITransport(app=Surfaces(engine.app).site(), client=("203.0.113.7", 50_000))
         self.browser = httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=PERSON)

@@ -27,7 +27,6 @@ from assent.platform.services import (
     Component,
     Place,
     Row,
-    Services,
     Store,
     StoreUnavailable,
     Transaction,
@@ -47,7 +46,7 @@ from assent.platform.values import (
 )
 
 if TYPE_CHECKING:
-    from starlette.routing import Route
+    pass
 
 COMPONENT: Final = Component(
     "suite",
@@ -288,20 +287,3 @@ def _add(batch: Counter[_Where]) -> Transaction[None]:
 
 def _post(row: Row, author: str) -> SitePost:
     return from_row(SitePost, row, media=_MEDIA.decode(row["media"]), author=author)
-
-
-class Site:
-    """The pages of the sites, with the visits that this process counts."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self.visits = Visits(services.store, services.clock)
-
-    def routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
-        from assent.suite.site.pages import feed_routes
-
-        return feed_routes(self._services, self.visits, base_url=base_url, trust_proxy=trust_proxy)
-
-    async def close(self) -> None:
-        """Store the counts that are still buffered."""
-        await self.visits.close()
