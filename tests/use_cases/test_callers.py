@@ -20,12 +20,25 @@ TRANSACTIONS = {
     "assent.engine.actions.remainder": {"stage_again"},
     "assent.engine.actions.staging": {"store"},
     "assent.engine.core.freezes": {"freeze", "unfreeze"},
+    "assent.engine.learning.measurement": {"keep"},
     "assent.engine.people.flood": {"reject_some"},
 }
 """The transactions of use cases, by their module. In the engine one may be a part of another."""
 
 OF_CONNECTIONS = {"choose", "disconnect", "ending", "save"}
 """Those of the connections, which are a part of the services."""
+
+
+def list_reexports() -> Iterator[tuple[str, str]]:
+    for file in (SOURCES / "platform").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for each in node.names if isinstance(node, ast.ImportFrom) else ():
+                origin = f"{node.module}.{each.name}"  # type: ignore[attr-defined]
+                yield f"assent.platform.{file.stem}.{each.asname or each.name}", origin
+
+
+REEXPORTED = dict(list_reexports())
+"""What the platform gives under another name, by that name."""
 
 
 def test_only_a_use_case_calls_its_transaction() -> None:
@@ -44,6 +57,8 @@ def test_a_caller_is_found_by_either_kind_of_import_and_under_another_name() -> 
     assert set(list_uses("from assent.engine.actions.recording import record as r")) == {
         "assent.engine.actions.recording.record"
     }
+    through = "from assent.platform.services import measurement\nmeasurement.keep()"
+    assert set(list_uses(through)) == {"assent.engine.learning.measurement.keep"}
     assert set(list_uses("visit.services.connections.save(new)")) == {"ConnectionStore.save"}
     assert set(list_uses("import assent.engine.people.flood\nassent.engine.people.flood.reject_some()")) == {
         "assent.engine.people.flood.reject_some"
@@ -65,6 +80,7 @@ def list_uses(source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         for each in node.names if isinstance(node, ast.ImportFrom) else ():
             whole = f"{node.module}.{each.name}"  # type: ignore[attr-defined]
+            whole = REEXPORTED.get(whole, whole)
             if whole in TRANSACTIONS:
                 modules[each.asname or each.name] = whole
             elif each.name in TRANSACTIONS.get(whole.rpartition(".")[0], ()):

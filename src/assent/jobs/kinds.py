@@ -17,7 +17,7 @@ from assent.engine.core.jobs import Handler, Job, JobKind
 from assent.engine.core.services import Services
 from assent.engine.erasure.retention import ERASE_JOB, erase_old_content
 from assent.engine.learning import pictures
-from assent.engine.learning.measurement import MEASURE_JOB, measure_job
+from assent.engine.learning.measurement import MEASURE_JOB
 from assent.engine.people import notifications, people, sign_in_mail
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
@@ -29,6 +29,7 @@ from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import iso_time
 from assent.tools import long_runs
 from assent.tools.definition import Tool
+from assent.use_cases.measurements import measure_job
 
 log = logging.getLogger("assent.jobs")
 

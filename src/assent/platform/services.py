@@ -105,5 +105,6 @@ from assent.sql.components import How as How
 from assent.sql.components import Place as Place
 from assent.use_cases import decisions as decisions
 from assent.use_cases import executions as executions
+from assent.use_cases import measurements as measurements
 from assent.use_cases import runs as runs
 from assent.use_cases.decisions import Decision as Decision

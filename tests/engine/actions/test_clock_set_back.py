@@ -28,6 +28,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.ports import Delivered
 from assent.present.refusals import no_link
+from assent.use_cases import measurements
 
 pytestmark = pytest.mark.anyio
 
@@ -173,7 +174,7 @@ async def test_jobs_that_come_too_early_wait_for_their_time(surface: Gate) -> No
         await sending.send(services, found[SEND_JOB])
     assert waits.value.delay_ms == HOUR_MS
     with pytest.raises(jobs.JobDeferred):
-        await measurement.measure_job(services, found[measurement.MEASURE_JOB])
+        await measurements.measure_job(services, found[measurement.MEASURE_JOB])
     assert await surface.where(scheduled) == "approved"
 
 

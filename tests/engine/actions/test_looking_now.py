@@ -12,9 +12,10 @@ from tests.engine.actions.provider import lost_after
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job
-from assent.engine.learning.measurement import MEASURE_JOB, measure_job
+from assent.engine.learning.measurement import MEASURE_JOB
 from assent.jobs.kinds import job_kinds
 from assent.kernel.limits import JOB_LEASE_MS
+from assent.use_cases.measurements import measure_job
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rule("E29")]
 

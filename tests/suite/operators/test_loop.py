@@ -11,8 +11,9 @@ from tests.surfaces import BASE_URL
 from assent.client import Client, Refused
 from assent.engine.core import jobs
 from assent.engine.core.jobs import JobFailed, JobState
-from assent.engine.learning.measurement import MEASURE_JOB, measure_job
+from assent.engine.learning.measurement import MEASURE_JOB
 from assent.jobs.kinds import job_kinds
+from assent.use_cases.measurements import measure_job
 
 BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/150.0"}
 

@@ -15,6 +15,7 @@ from assent.platform.services import (
     circumstances,
     manual_metrics,
     measurement,
+    measurements,
     unavailable,
 )
 from assent.platform.tools import (
@@ -125,7 +126,7 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
 
     effects = call.services.effects
     run, of_run = await call.services.store.read(look)
-    found, asset = await measurement.measure(call.services, workspace_id, run_id, by=call.caller.name)
+    found, asset = await measurements.measure(call.services, workspace_id, run_id, by=call.caller.name)
     sent = tuple(action for action in of_run if action.executed_ms is not None)
     left = [action for action in of_run if find_section(action, call.now_ms) in report.OPEN]
     around = await circumstances.read_circumstances(call.services, call.caller, left)

@@ -22,6 +22,7 @@ from assent.suite.channels.google.emulator import DailyVisits, Query
 from assent.suite.effect_types import effect_types
 from assent.testing.operator import Wanted
 from assent.testing.provider_server import Outcome, json_answer
+from assent.use_cases import measurements
 
 PAGE = "https://example.org/launch"
 DAY = {"hours": 25.0}
@@ -35,7 +36,7 @@ async def published(world: Connected, link: str = PAGE) -> RunId:
 
 
 async def measured(world: Connected, run_id: RunId) -> tuple[Measurement, Asset]:
-    return await measurement.measure(world.engine.services, LOCAL_WORKSPACE, run_id, by="test")
+    return await measurements.measure(world.engine.services, LOCAL_WORKSPACE, run_id, by="test")
 
 
 def of(found: Measurement, source: str) -> Reading | None:

@@ -11,9 +11,10 @@ from tests.serving.web.shell import stories, weeks
 
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics, measurement
+from assent.engine.learning import manual_metrics
 from assent.kernel.ids import RunId
 from assent.ports import Draft
+from assent.use_cases import measurements
 
 Numbers = dict[str, float]
 
@@ -171,7 +172,7 @@ async def send(house: House, each: Launch, rule: str) -> PreparedRun:
             manual_metrics.record, LOCAL_WORKSPACE, RunId(run.run_id), channel, numbers, "page", now_ms
         )
         await house.app.store.write(record)
-    await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 

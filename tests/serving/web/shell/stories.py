@@ -10,7 +10,7 @@ from tests.serving.web.review.kit import House, mail, post
 
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics, measurement
+from assent.engine.learning import manual_metrics
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import NewEntry
 from assent.gate.records import MEASURE_AFTER
@@ -19,7 +19,7 @@ from assent.ports import Draft, Preparation, StagedEffect
 from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Call, Prose
-from assent.use_cases import runs
+from assent.use_cases import measurements, runs
 
 REVIEW = "assent.merge-request-review"
 
@@ -195,7 +195,7 @@ async def measured_launch(house: House, goal: str, views: int, responses: int) -
             now_ms,
         )
     )
-    await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 

@@ -21,7 +21,7 @@ from tests.sqlite_files import new_sqlite
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics, measurement
+from assent.engine.learning import manual_metrics
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
 from assent.engine.workflows import session_notes
@@ -29,6 +29,7 @@ from assent.engine.workflows.session_notes import SessionNote
 from assent.gate.records import MEASURE_AFTER
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.serving.web.audit.screens import escape_csv_cell
+from assent.use_cases import measurements
 
 pytestmark = pytest.mark.anyio
 
@@ -360,7 +361,7 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
         metrics, now_ms = {**numbers}, house.clock.now_ms()
         note = partial(manual_metrics.record, LOCAL_WORKSPACE, RunId(run.run_id), "linkedin")
         await house.app.store.write(partial(note, metrics, "Ada", now_ms))
-        await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+        await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
 
     page = await world.page("/results")
     card = page.split(">After<")[-1].split("</tr>")[0]

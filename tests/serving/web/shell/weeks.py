@@ -12,12 +12,13 @@ from tests.serving.web.shell import stories
 from assent.engine.actions import decisions
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics, measurement
+from assent.engine.learning import manual_metrics
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import MEASURE_AFTER, Assurance
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.refusals import Reason
 from assent.ports import Draft, NotSent, OutcomeUnknown
+from assent.use_cases import measurements
 
 DAY_MS: Final = 86_400_000
 MEASURED: Final = {MEASURE_AFTER: DAY_MS}
@@ -116,7 +117,7 @@ async def launch(
                 manual_metrics.record, LOCAL_WORKSPACE, RunId(run.run_id), channel, metrics, "page", now_ms
             )
         )
-    await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 

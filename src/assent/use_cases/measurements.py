@@ -1,0 +1,96 @@
+"""Measure what a run brought: for the agent that asks, and by the job that is due."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.engine.core import jobs, journal
+from assent.engine.core.jobs import Job
+from assent.engine.core.services import Services
+from assent.engine.learning import measured, measurement
+from assent.engine.learning.manual_metrics import refuse_unmeasured
+from assent.engine.learning.measured import Measurement
+from assent.engine.learning.measurement import RunFacts
+from assent.gate.records import Asset
+from assent.kernel.ids import AssetId, RunId, WorkspaceId
+from assent.kernel.limits import SECOND_MS
+from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.times import iso_time, readable_time
+from assent.ports import Transaction
+
+
+async def measure_job(services: Services, job: Job) -> bool:
+    """Measure a run and complete the job. If all sources are empty, record that."""
+    if (early_ms := job.due_ms - services.clock.now_ms()) > 0:
+        raise jobs.JobDeferred(early_ms)  # the clock was set back after the claim
+    try:
+        await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule", job=job)
+    except Refusal as refusal:
+        if refusal.reason is not Reason.MEASUREMENT_UNAVAILABLE:
+            raise
+        return False
+    return True
+
+
+async def measure(
+    services: Services, workspace_id: WorkspaceId, run_id: RunId, *, by: str, job: Job | None = None
+) -> tuple[Measurement, Asset]:
+    """Read every source of a run, store the result and complete the job, if one is given.
+
+    Refuses if nothing was sent, it is too early or no source has numbers.
+    """
+    now_ms = services.clock.now_ms()
+    facts = await services.store.read(lambda: measurement.read_facts(workspace_id, run_id))
+    sent = facts.sent
+    if facts.planned.due_ms > now_ms:
+        _refuse_early(facts, now_ms)
+    readings = await measurement.read_all(services, sent, facts.by_hand, facts.connections, now_ms)
+    if all(reading.status != "ok" for reading in readings):
+        tried = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
+
+        def note_empty() -> Transaction[None]:
+            yield from journal.note(workspace_id, "measurement_empty", tried, now_ms, stream_id=run_id)
+            if job is not None:
+                yield from jobs.complete_with_work(job, now_ms)
+
+        await services.store.write(note_empty)
+        if measurement.is_all_by_hand(sent):
+            raise refuse_unmeasured(sent)
+        raise measurement.unavailable(
+            "No source has numbers yet: "
+            + "; ".join(f"{services.effects.label(r.channel)}: {r.reason}" for r in readings),
+            retry_after_seconds=measurement.RETRY_AFTER_MS // SECOND_MS,
+        )
+    asset_id = AssetId(services.new_id(now_ms))
+    found = measured.assess_run(iso_time(now_ms), readings, services.effects, facts.earlier)
+    described = measured.describe_sources(readings, services.effects)
+    asset = Asset(
+        workspace_id=workspace_id,
+        asset_id=asset_id,
+        run_id=run_id,
+        tenant_id=sent[0].tenant_id,
+        type=measured.ASSET_TYPE,
+        title="What became of it",
+        created_ms=now_ms,
+        **measured.present(found, described),
+    )
+
+    def keep() -> Transaction[tuple[Measurement, Asset]]:
+        last, kept = yield from measurement.keep(facts, asset, found, described, by, now_ms)
+        if job is not None:
+            yield from jobs.complete_with_work(job, now_ms)
+        if last is None:
+            return found, kept
+        return measured.decode_measurement(last), kept
+
+    return await services.store.write(keep)
+
+
+def _refuse_early(facts: RunFacts, now_ms: int) -> None:
+    """Refuse before the due time, unless a person reported numbers of work by hand."""
+    if not measurement.is_all_by_hand(facts.sent):
+        raise measurement.unavailable(
+            f"It is too early. Results arrive {readable_time(facts.planned.due_ms, now_ms)}."
+        )
+    if not facts.by_hand:
+        raise refuse_unmeasured(facts.sent)
