@@ -300,3 +300,21 @@ def drawn_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         return _drawn[asked]
 
     monkeypatch.setattr(PictureMaker, "make", make)
+
+
+def asgi_post(path: str, *headers: tuple[bytes, bytes]) -> dict[str, Any]:
+    """The scope of a POST to this server from elsewhere, for tests that speak ASGI themselves."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(b"host", b"127.0.0.1:8080"), *headers],
+        "client": ("203.0.113.7", 1),
+        "server": ("127.0.0.1", 8080),
+    }

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from tests.contract.talk import PUBLIC, SIGNUP, converse, count_rows, request, tool_call
-from tests.surfaces import Surface
+from tests.surfaces import Surface, asgi_post
 
 from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
@@ -25,21 +25,7 @@ async def post_and_go(web: Surface, path: str, *chunks: bytes) -> list[Any]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    headers = [(b"host", b"127.0.0.1:8080"), (b"content-type", b"application/x-www-form-urlencoded")]
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "POST",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "root_path": "",
-        "headers": headers,
-        "client": ("203.0.113.7", 1),
-        "server": ("127.0.0.1", 8080),
-    }
+    scope = asgi_post(path, (b"content-type", b"application/x-www-form-urlencoded"))
     await web.surfaces.site()(scope, receive, send)
     return sent
 

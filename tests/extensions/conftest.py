@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,16 +32,23 @@ def gate_with(
     return gate
 
 
-@pytest.fixture
-async def surface(
-    transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
-) -> AsyncIterator[Gate]:
-    gate = gate_with((str(BILLING),), database_url, tmp_path, transport, **changed_settings)
+@asynccontextmanager
+async def signed_in(gate: Gate) -> AsyncIterator[Gate]:
     try:
         gate.workspace_id = (await gate.sign_in()).workspace_id
         yield gate
     finally:
         await gate.close()
+
+
+@pytest.fixture
+async def surface(
+    transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
+) -> AsyncIterator[Gate]:
+    async with signed_in(
+        gate_with((str(BILLING),), database_url, tmp_path, transport, **changed_settings)
+    ) as gate:
+        yield gate
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, Gate
-from tests.extensions.conftest import gate_with
+from tests.extensions.conftest import gate_with, signed_in
 
 from assent.engine.actions import decisions
 from assent.engine.connections import observing
@@ -30,12 +30,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 async def surface(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Gate]:
-    gate = gate_with((str(PAGES),), database_url, tmp_path, transport, credit_prices=("acme_pages_ring=3",))
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    prices = ("acme_pages_ring=3",)
+    async with signed_in(
+        gate_with((str(PAGES),), database_url, tmp_path, transport, credit_prices=prices)
+    ) as gate:
         yield gate
-    finally:
-        await gate.close()
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from tests.cli.conftest import own_logging  # noqa: F401
 
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.tokens import KeyRing
@@ -30,16 +30,6 @@ SETTINGS = Settings(
     base_url="http://127.0.0.1:8080",
     secrets=(SECRET,),
 )
-
-
-@pytest.fixture(autouse=True)
-def own_logging() -> Iterator[None]:
-    """Whatever a test configures ends with it."""
-    root = logging.getLogger()
-    before = (root.handlers[:], root.level, logging.raiseExceptions)
-    yield
-    root.handlers[:], _, logging.raiseExceptions = before
-    root.setLevel(before[1])
 
 
 @pytest.fixture(params=["json", "text"])

@@ -61,6 +61,24 @@ STATES = (
 )
 
 
+PREPARED_FIELDS = frozenset(
+    {
+        "runId",
+        "workspaceId",
+        "assets",
+        "actions",
+        "reviewUrl",
+        "agentGuide",
+        "stopRule",
+        "approvalStateMachine",
+        "sideEffectsPreparedButNotFired",
+        "externalActionsExecuted",
+        "agentUsefulness",
+    }
+)
+"""Fields of the answer to every prepare."""
+
+
 class StageEffect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     body: str = BODY
     channel: str = "linkedin"

@@ -226,13 +226,18 @@ async def test_an_event_says_what_it_is_about_and_gives_no_power_to_decide(
         assert BODY.encode() + b" And more of it." * 2 not in asked.body
 
 
-async def test_an_event_is_signed_both_ways_also_after_the_secret_was_rotated(
-    surface: Gate, side: FarSide
-) -> None:
+async def fail_to_deliver(surface: Gate, side: FarSide) -> None:
+    """Subscribe an address that answers the first event with an error."""
     await subscribe(surface, side.url("/hook"))
     side.answers["/hook"] = Answer(status=500)
     await surface.staged()
     await surface.run_jobs()
+
+
+async def test_an_event_is_signed_both_ways_also_after_the_secret_was_rotated(
+    surface: Gate, side: FarSide
+) -> None:
+    await fail_to_deliver(surface, side)
     services, workspace_id = surface.app.owner_services, surface.workspace_id
     before = await webhooks.signing_secret(services, workspace_id)
     after = await webhooks.signing_secret(services, workspace_id, rotate=True)
@@ -380,10 +385,7 @@ async def test_an_address_that_hangs_or_fails_leaves_places_for_others(surface: 
 async def test_while_a_failing_address_is_tried_its_other_deliveries_are_deferred_and_not_counted(
     surface: Gate, side: FarSide
 ) -> None:
-    await subscribe(surface, side.url("/hook"))
-    side.answers["/hook"] = Answer(status=500)
-    await surface.staged()
-    await surface.run_jobs()
+    await fail_to_deliver(surface, side)
     side.answers.clear()
     for _ in range(3):
         await surface.staged()

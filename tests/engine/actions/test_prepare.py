@@ -6,32 +6,14 @@ import uuid
 
 import pytest
 from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import APPROVE, BODY, EXECUTE, OTHER, REJECT, STAGE, Gate
+from tests.engine.actions.kit import APPROVE, BODY, EXECUTE, OTHER, PREPARED_FIELDS, REJECT, STAGE, Gate
 from tests.engine.actions.provider import providers
 
 from assent.engine.actions import actions
 from assent.kernel.ids import RunId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 
-PREPARED = {
-    "status",
-    "show",
-    "next",
-    "ok",
-    "runId",
-    "workspaceId",
-    "tenantId",
-    "assets",
-    "actions",
-    "reviewUrl",
-    "agentGuide",
-    "stopRule",
-    "approvalStateMachine",
-    "sideEffectsPreparedButNotFired",
-    "externalActionsExecuted",
-    "agentUsefulness",
-    "outputs",
-}
+PREPARED = PREPARED_FIELDS | {"status", "show", "next", "ok", "tenantId", "outputs"}
 
 THEATER = (
     "Write a LinkedIn post about the importer. Tone: confident. Audience: engineers.",

@@ -13,6 +13,7 @@ from tests.contract.talk import tool_call
 from tests.engine.actions.conftest import gate_over
 from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, GET, OTHER, REJECT, Gate
 from tests.engine.actions.provider import providers
+from tests.surfaces import asgi_post
 
 from assent.engine.actions import change_requests
 from assent.gate.gate import SeenVersion
@@ -208,34 +209,34 @@ async def test_a_call_that_waits_is_answered_when_its_time_is_up(surface: Gate) 
     assert again["digest"] in told["digest"]
 
 
-async def test_a_decision_of_another_process_on_the_same_data_ends_the_wait(
-    surface: Gate, database_url: str, tmp_path: Path
-) -> None:
-    action_id = await surface.staged()
+@pytest.fixture
+async def other_process(surface: Gate, database_url: str, tmp_path: Path) -> AsyncIterator[Gate]:
+    """Another server on the same data."""
     other = gate_over(database_url, tmp_path, "http", providers())
     other.key, other.workspace_id = surface.key, surface.workspace_id
     surface.app.waits.poll_seconds = 0.01
     try:
-        waiter = await waiting(surface, action_id)
-        await other.done(APPROVE, actionId=action_id)
-        assert (await waiter.answer())["decision"]["what"] == "approved"
+        yield other
     finally:
         await other.close()
+
+
+async def test_a_decision_of_another_process_on_the_same_data_ends_the_wait(
+    surface: Gate, other_process: Gate
+) -> None:
+    action_id = await surface.staged()
+    waiter = await waiting(surface, action_id)
+    await other_process.done(APPROVE, actionId=action_id)
+    assert (await waiter.answer())["decision"]["what"] == "approved"
 
 
 async def test_a_person_who_decides_on_the_page_of_another_process_ends_the_wait(
-    surface: Gate, database_url: str, tmp_path: Path
+    surface: Gate, other_process: Gate
 ) -> None:
     action_id = await surface.staged()
-    other = gate_over(database_url, tmp_path, "http", providers())
-    other.key, other.workspace_id = surface.key, surface.workspace_id
-    surface.app.waits.poll_seconds = 0.01
-    try:
-        waiter = await waiting(surface, action_id)
-        await other.approve_as(Assurance.PERSON, action_id)
-        told = await waiter.answer()
-    finally:
-        await other.close()
+    waiter = await waiting(surface, action_id)
+    await other_process.approve_as(Assurance.PERSON, action_id)
+    told = await waiter.answer()
     assert (told["decision"]["what"], told["decision"]["assurance"]) == ("approved", "person")
 
 
@@ -322,21 +323,7 @@ async def test_an_http_client_that_goes_away_frees_its_place(surface: Gate) -> N
     async def send(message: Any) -> None:
         return None
 
-    path = f"/api/tools/{GET}"
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "POST",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "root_path": "",
-        "headers": [(b"host", b"127.0.0.1:8080"), (b"authorization", f"Bearer {surface.key}".encode())],
-        "client": ("203.0.113.7", 1),
-        "server": ("127.0.0.1", 8080),
-    }
+    scope = asgi_post(f"/api/tools/{GET}", (b"authorization", f"Bearer {surface.key}".encode()))
     request = asyncio.ensure_future(surface.surfaces.site()(scope, receive, send))
     await until(lambda: surface.app.waits.count == 1)
 

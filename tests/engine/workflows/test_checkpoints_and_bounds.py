@@ -217,6 +217,21 @@ async def test_reserved_keys_are_a_mistake(play: Player, context: Payload) -> No
     assert await play.reason(await play.start(), context=context) == "validation_error"
 
 
+def write_advance(at: dict[str, Any], context: str) -> str:
+    """An advance whose context is this JSON, as it is written."""
+    return json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {
+                "name": "workflow_advance",
+                "arguments": {"stateToken": at["stateToken"], "ackToken": at["ackToken"], "context": "HERE"},
+            },
+        }
+    ).replace('"HERE"', context)
+
+
 @pytest.mark.rule("W54")
 @pytest.mark.parametrize(
     "raw",
@@ -233,17 +248,7 @@ async def test_reserved_keys_are_a_mistake(play: Player, context: Payload) -> No
 async def test_json_that_is_not_plain_is_answered_the_same_way_every_time(play: Player, raw: str) -> None:
     at = await play.start()
     before = await play.tables()
-    call = json.dumps(
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {
-                "name": "workflow_advance",
-                "arguments": {"stateToken": at["stateToken"], "ackToken": at["ackToken"], "context": "HERE"},
-            },
-        }
-    ).replace('"HERE"', raw)
+    call = write_advance(at, raw)
     answers = [await play.surface.send(call.encode()) for _ in range(3)]
     assert answers[0][0] == answers[1][0] == answers[2][0]
     answer = answers[0][0]
@@ -259,17 +264,7 @@ async def test_json_that_is_not_plain_is_answered_the_same_way_every_time(play: 
 @pytest.mark.rule("W54")
 async def test_of_a_key_that_is_written_twice_the_last_counts(play: Player) -> None:
     at = await play.start()
-    raw = json.dumps(
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {
-                "name": "workflow_advance",
-                "arguments": {"stateToken": at["stateToken"], "ackToken": at["ackToken"], "context": "HERE"},
-            },
-        }
-    ).replace('"HERE"', '{"k": 1, "k": 2}')
+    raw = write_advance(at, '{"k": 1, "k": 2}')
     answers = [(await play.surface.send(raw.encode()))[0] for _ in range(2)]
     assert answers[0] is not None and answers[0] == answers[1]
     assert await play.advance(at, context={"k": 2}) == answers[0]["result"]["structuredContent"]

@@ -20,21 +20,6 @@ from assent.jobs.worker import Runner
 from assent.ports import Context, Delivered, Delivery, Reading
 from assent.processes.serve import Surfaces
 
-SHAPE = {
-    "runId",
-    "workspaceId",
-    "assets",
-    "actions",
-    "reviewUrl",
-    "agentGuide",
-    "stopRule",
-    "approvalStateMachine",
-    "sideEffectsPreparedButNotFired",
-    "externalActionsExecuted",
-    "agentUsefulness",
-}
-"""The fields that every prepared run has."""
-
 CLUB: dict[str, Any] = {
     "goal": "first users for the import",
     "brand": {"name": "Ledgerleaf", "audience": "treasurers of small clubs", "voice": "plain"},

@@ -7,8 +7,9 @@ import json
 from typing import Any
 
 import pytest
+from tests.engine.actions.kit import PREPARED_FIELDS
 from tests.net.far_side import far_side
-from tests.suite.operators.conftest import CLUB, SHAPE, Loop
+from tests.suite.operators.conftest import CLUB, Loop
 
 from assent.gate.content.check import find_flaw
 from assent.gate.preflight import Readiness
@@ -50,7 +51,7 @@ async def test_it_answers_the_whole_shape_and_stages_nothing(loop: Loop) -> None
 
     reply = await diagnosed(loop)
 
-    assert set(reply) >= SHAPE
+    assert set(reply) >= PREPARED_FIELDS
     assert (reply["actions"], reply["externalActionsExecuted"]) == ([], 0)
     assert reply["stopRule"] == reply["agentGuide"]["stopRule"]
     assert [asset["type"] for asset in reply["assets"]] == ["diagnosis"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.suite.operators.conftest import CLUB, SHAPE, Loop
+from tests.engine.actions.kit import PREPARED_FIELDS
+from tests.suite.operators.conftest import CLUB, Loop
 from tests.surfaces import Surface
 
 from assent.gate.content.check import find_flaw
@@ -28,7 +29,7 @@ async def test_every_primary_tool_gives_the_whole_shape(loop: Loop) -> None:
     for tool, arguments in PRIMARY.items():
         payload = (await loop.call(tool, arguments)).payload
 
-        assert set(payload) >= SHAPE, tool
+        assert set(payload) >= PREPARED_FIELDS, tool
         assert payload["externalActionsExecuted"] == 0
         assert payload["stopRule"] == payload["agentGuide"]["stopRule"]
         assert payload["reviewUrl"].startswith("http")

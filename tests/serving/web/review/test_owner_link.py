@@ -170,6 +170,19 @@ def test_serve_shows_a_link_that_works_once_to_the_terminal_it_was_started_in(tm
     assert issued(data_dir) == ["terminal"]
 
 
+def make_link(data_dir: Path, port: int) -> dict[str, Any]:
+    """What `assent owner-link --json` prints."""
+    made = warm_processes.run(
+        [*PROGRAM, "owner-link", "--json"],
+        env=environment(data_dir, port),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer: dict[str, Any] = json.loads(made.stdout)
+    return answer
+
+
 @pytest.mark.slow
 def test_serve_shows_no_link_to_whoever_reads_its_output_and_logs_none(tmp_path: Path) -> None:
     data_dir, port = tmp_path / "data", free_port()
@@ -186,14 +199,7 @@ def test_serve_shows_no_link_to_whoever_reads_its_output_and_logs_none(tmp_path:
             line = process.stderr.readline().decode()
             assert line, heard
             heard += line
-        made = warm_processes.run(
-            [*PROGRAM, "owner-link", "--json"],
-            env=environment(data_dir, port),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        answer = json.loads(made.stdout)
+        answer = make_link(data_dir, port)
         assert answer["pagesReachable"] is True
         with signed_in(answer["url"]) as browser:
             secret = browser.cookies["assent-session"]
@@ -238,14 +244,7 @@ def test_where_only_stdio_runs_the_owner_can_sign_in_beside_it(tmp_path: Path) -
         answer: dict[str, Any] = {"pagesReachable": False}
         while not answer["pagesReachable"]:
             assert time.monotonic() < deadline
-            made = warm_processes.run(
-                [*PROGRAM, "owner-link", "--json"],
-                env=environment(data_dir, port),
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            answer = json.loads(made.stdout)
+            answer = make_link(data_dir, port)
         with signed_in(answer["url"]) as browser:
             inbox = browser.get(f"http://localhost:{port}/inbox")
             assert "Nothing waits for you" in inbox.text

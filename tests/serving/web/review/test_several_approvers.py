@@ -4,6 +4,7 @@ who may still decide are counted."""
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import httpx
 import pytest
@@ -29,6 +30,14 @@ async def approve(house: House, action: Action, *browsers: httpx.AsyncClient) ->
     for browser in browsers:
         answer = await house.decide(browser, action.run_id, action.action_id, "approve")
         assert answer.status_code == 303, answer.text
+
+
+async def approved_by_two(house: House) -> tuple[Any, Any, Any, Any]:
+    """An action that Ada and Grace approved, and the two with Lin, who did not."""
+    action = await staged(house)
+    ada, grace, lin = [await invited(house, name) for name in ("Ada", "Grace", "Lin")]
+    await approve(house, action, ada, grace)
+    return action, ada, grace, lin
 
 
 async def staged(house: House) -> Action:
@@ -85,9 +94,7 @@ async def test_an_approver_takes_back_their_own_after_the_last_approval_and_the_
     house_on_any_store: House,
 ) -> None:
     house = house_on_any_store
-    action = await staged(house)
-    ada, grace, lin = [await invited(house, name) for name in ("Ada", "Grace", "Lin")]
-    await approve(house, action, ada, grace)
+    action, ada, _grace, lin = await approved_by_two(house)
     assert (await house.action(action.action_id)).status == "approved"
     answer = await house.decide(ada, action.run_id, action.action_id, "withdraw")
     assert answer.status_code == 303, answer.text
@@ -102,9 +109,7 @@ async def test_an_approver_takes_back_their_own_after_the_last_approval_and_the_
 
 
 async def test_someone_who_did_not_approve_withdraws_the_whole_approval(house: House) -> None:
-    action = await staged(house)
-    ada, grace, lin = [await invited(house, name) for name in ("Ada", "Grace", "Lin")]
-    await approve(house, action, ada, grace)
+    action, _ada, _grace, lin = await approved_by_two(house)
     await house.decide(lin, action.run_id, action.action_id, "withdraw")
     assert "0 of 2 people have approved so far." in await house.page(lin, action.run_id)
 
@@ -149,9 +154,7 @@ async def test_the_memory_holds_no_approval_beside_the_rejection_that_followed_a
     house_on_any_store: House,
 ) -> None:
     house = house_on_any_store
-    action = await staged(house)
-    ada, grace, lin = [await invited(house, name) for name in ("Ada", "Grace", "Lin")]
-    await approve(house, action, ada, grace)
+    action, _ada, _grace, lin = await approved_by_two(house)
     assert await list_remembered(house) == ["approval"]
     await remove(house, "Ada")
     assert await execute(house, action) is Reason.REQUIRES_APPROVAL
