@@ -10,7 +10,7 @@
  * -DUNLEASED_REPETITION.
  *
  * -DRESTORED begins with a store that was restored from a backup, after which the action was sent: the store does not
- * know of it. The restore marks the action (engine/recovery/doubts.py); -DUNMARKED is the broken design without the mark.
+ * know of it. The restore marks the action (engine/actions/doubts.py); -DUNMARKED is the broken design without the mark.
  */
 
 #ifdef RESTORED

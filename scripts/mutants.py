@@ -74,7 +74,7 @@ PACKAGES = {
             "assent/gate/transitions.py",
             "assent/engine/actions/guards.py",
             "assent/engine/actions/hooks.py",
-            "assent/engine/core/idempotency.py",
+            "assent/engine/actions/idempotency.py",
         ),
         ("tests/unit", "--ignore=tests/unit/gate/content", "--ignore=tests/unit/gate/measurement"),
         40,

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec.structs import astuple
 
-from assent.engine.core import idempotency as once
+from assent.engine.actions import idempotency as once
+from assent.engine.actions.idempotency import pack
 from assent.engine.core import journal
-from assent.engine.core.idempotency import pack
 from assent.engine.core.journal import NewEvent
 from assent.ports import Store
 from assent.sql.loader import statements

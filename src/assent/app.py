@@ -21,9 +21,9 @@ import msgspec
 
 from assent.engine.actions import hooks
 from assent.engine.actions.hooks import Subscriber
-from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core import tenancy
 from assent.engine.core.callers import SeenCallers
+from assent.engine.core.connection_store import ConnectionStore
 from assent.engine.core.rate import (
     MemoryRateLimiter,
     StoredRateLimiter,
@@ -69,10 +69,9 @@ from assent.settings.secret_files import resolve_secrets
 from assent.stores import open_store
 
 if TYPE_CHECKING:
-    from assent.engine.audit.log import Verdict
-    from assent.engine.recovery.holding import RestoreReport
-    from assent.engine.workflows.library import WorkflowLibrary
+    from assent.engine.definitions.library import WorkflowLibrary
     from assent.extensions.registry import Extensions
+    from assent.gate.audit import RestoreReport, Verdict
     from assent.serving.gateway import ToolGateway
     from assent.sql.components import Component
 
@@ -234,7 +233,7 @@ class App:
     @cached_property
     def workflows(self) -> WorkflowLibrary:
         """The library of the built-in workflows, the user's and the project's."""
-        from assent.engine.workflows.library import WorkflowLibrary
+        from assent.engine.definitions.library import WorkflowLibrary
 
         return WorkflowLibrary(
             [self.settings.data_dir / "workflows", *map(Path, self.settings.workflow_dirs)]
@@ -243,7 +242,7 @@ class App:
     @cached_property
     def shared_workflows(self) -> WorkflowLibrary:
         """The library of the built-in workflows alone."""
-        from assent.engine.workflows.library import WorkflowLibrary
+        from assent.engine.definitions.library import WorkflowLibrary
 
         return WorkflowLibrary([])
 

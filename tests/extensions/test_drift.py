@@ -11,8 +11,7 @@ import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, Gate
 from tests.extensions.conftest import gate_with, signed_in
 
-from assent.engine.actions import decisions
-from assent.engine.connections import observing
+from assent.engine.actions import decisions, drift_probe
 from assent.gate.gate import Decider, SeenVersion, read_observation
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
@@ -199,7 +198,7 @@ async def test_a_scheduled_action_that_finds_a_change_stops_and_waits(surface: G
 async def test_a_failing_observation_stages_nothing_and_executes_nothing_but_keeps_the_approval(
     surface: Gate, site: Any, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observing, "OBSERVE_SECONDS", 0.2)
+    monkeypatch.setattr(drift_probe, "OBSERVE_SECONDS", 0.2)
     action_id = await stage(surface, REPLACE)
     await surface.done(APPROVE, actionId=action_id)
     site["STATE"]["fault"] = fault

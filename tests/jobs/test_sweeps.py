@@ -19,9 +19,10 @@ from tests.jobs.kit import (
     running,
 )
 
-from assent.engine.core import idempotency as once
-from assent.engine.core import jobs, signup
+from assent.engine.actions import idempotency as once
+from assent.engine.core import jobs
 from assent.engine.core.jobs import JobKind, JobState
+from assent.engine.people import signup
 from assent.jobs.worker import Sweep, sweeping
 from assent.kernel.ids import WorkspaceId, uuid7
 from assent.kernel.limits import (

@@ -14,7 +14,7 @@ from tests.postgres_server import MISSING, binaries
 from tests.processes.replication import replicated
 from tests.proof.parts import CONNECTORS, app_for, asking
 
-from assent.engine.recovery import holding
+from assent.engine.recovery import positions
 from assent.processes.system_clock import SystemClock
 from assent.testing.ledger import Ledger
 from assent.testing.standalone import provider_process
@@ -67,7 +67,7 @@ async def lose_writes(folder: Path, turn: int) -> None:
             assert sorted(each.reference or "" for each in ledger.effects()) == sorted(
                 each.reference or "" for each in sent
             )
-            assert await app.store.read(holding.list_restores), "the failover was not noticed"
+            assert await app.store.read(positions.list_restores), "the failover was not noticed"
         finally:
             await app.close()
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, decisions, execution, reconciliation
-from assent.engine.core import idempotency, jobs, journal
+from assent.engine.actions import actions, decisions, execution, idempotency, reconciliation
+from assent.engine.core import jobs, journal
 from assent.engine.workflows import sessions
 from assent.gate import gate
 from assent.gate.gate import SeenVersion

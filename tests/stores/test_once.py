@@ -8,7 +8,7 @@ from itertools import count as counter
 import pytest
 from tests.stores.kit import NOON, WORKSPACE, append, marks
 
-from assent.engine.core import idempotency as once
+from assent.engine.actions import idempotency as once
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Store, Transaction

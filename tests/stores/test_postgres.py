@@ -13,7 +13,7 @@ import pytest
 from tests.postgres_server import MISSING, Cluster, binaries
 from tests.stores.kit import NOON, WORKSPACE, append, count, marks, put
 
-from assent.engine.core import idempotency as once
+from assent.engine.actions import idempotency as once
 from assent.ports import StoreUnavailable, Transaction
 from assent.sql.loader import compile_blocks, parse
 from assent.stores import open_store, postgres

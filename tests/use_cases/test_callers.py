@@ -21,7 +21,7 @@ TRANSACTIONS = {
     "assent.engine.actions.staging": {"store"},
     "assent.engine.core.freezes": {"freeze", "unfreeze"},
     "assent.engine.learning.measurement": {"keep"},
-    "assent.engine.people.flood": {"reject_some"},
+    "assent.engine.actions.flood": {"reject_some"},
 }
 """The transactions of use cases, by their module. In the engine one may be a part of another."""
 
@@ -60,9 +60,9 @@ def test_a_caller_is_found_by_either_kind_of_import_and_under_another_name() -> 
     through = "from assent.platform.services import measurement\nmeasurement.keep()"
     assert set(list_uses(through)) == {"assent.engine.learning.measurement.keep"}
     assert set(list_uses("visit.services.connections.save(new)")) == {"ConnectionStore.save"}
-    assert set(list_uses("import assent.engine.people.flood\nassent.engine.people.flood.reject_some()")) == {
-        "assent.engine.people.flood.reject_some"
-    }
+    assert set(
+        list_uses("import assent.engine.actions.flood\nassent.engine.actions.flood.reject_some()")
+    ) == {"assent.engine.actions.flood.reject_some"}
 
 
 def test_each_transaction_exists() -> None:

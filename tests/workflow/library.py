@@ -6,8 +6,8 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import assent.engine.workflows.builtin
-from assent.engine.workflows.files import load_document
+import assent.engine.definitions.builtin
+from assent.engine.definitions.files import load_document
 from assent.workflow import Compiled, Definition, compile_definition, parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +16,7 @@ PUBLIC = next(
     ROOT.parent / "shared/data/workrail-workflows",
 )
 """Beside the clone, or beside a folder around it; tests of it are skipped where it is absent."""
-BUILTIN = Path(assent.engine.workflows.builtin.__file__).parent
+BUILTIN = Path(assent.engine.definitions.builtin.__file__).parent
 NOT_WORKFLOWS = ("workflow.schema.json", "invalid-workflow.json")
 ABSENT = "the public workflow library is not beside the repository"
 

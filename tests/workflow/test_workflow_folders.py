@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.workflow.library import document, step
 
-from assent.engine.workflows.library import WorkflowLibrary
+from assent.engine.definitions.library import WorkflowLibrary
 from assent.workflow import Compiled
 
 HOUR = 3_600

@@ -12,7 +12,8 @@ import typer
 from assent.cli.session import CommandSession
 from assent.engine.audit import copies
 from assent.engine.audit import log as audit_log
-from assent.engine.audit.log import Signer, Verdict
+from assent.engine.audit.log import Signer
+from assent.gate.audit import AuditFinding, Verdict
 from assent.jobs import checkpoint_files
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def verify(
     return 1
 
 
-def _line(finding: audit_log.AuditFinding) -> str:
+def _line(finding: AuditFinding) -> str:
     where = f" at event {finding.seq}" if finding.seq is not None else ""
     stream = (
         f" in stream {finding.stream_id} of workspace {finding.workspace_id}" if finding.stream_id else ""

@@ -17,7 +17,7 @@ import typer
 
 from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY
-from assent.engine.audit.boundary import BoundaryResult
+from assent.engine.actions.boundary import BoundaryResult
 from assent.engine.people import people
 from assent.gate.rules.boundary import PROBES, find_cap
 from assent.kernel.structs import Record
@@ -431,7 +431,7 @@ def _store(session: CommandSession, result: BoundaryResult) -> bool:
     user may not."""
 
     async def save(app: App) -> bool:
-        from assent.engine.audit import boundary as results
+        from assent.engine.actions import boundary as results
 
         await app.store.write(lambda: results.save(result, result.at_ms, by=BY))
         return True
@@ -441,7 +441,7 @@ def _store(session: CommandSession, result: BoundaryResult) -> bool:
 
 def _forget(session: CommandSession, agent: AgentUser) -> int:
     async def remove(app: App) -> bool:
-        from assent.engine.audit import boundary as results
+        from assent.engine.actions import boundary as results
 
         now_ms = app.clock.now_ms()
         return await app.store.write(lambda: results.forget(agent.uid, now_ms, by=BY))

@@ -116,7 +116,7 @@ async def _sending(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _boundary(settings: Settings, store: Store) -> DoctorCheck:
     """Show what `assent boundary` found."""
-    from assent.engine.audit import boundary
+    from assent.engine.actions import boundary
 
     found = await store.read(boundary.describe_claims)
     said = {
@@ -144,9 +144,9 @@ async def _jobs(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _connections(settings: Settings, store: Store) -> DoctorCheck:
     """Check the workspaces' connections. An expired one needs its person."""
-    from assent.engine.connections import connections
+    from assent.engine.core import connection_store
 
-    found = await store.read(connections.count_all)
+    found = await store.read(connection_store.count_all)
     counts = [f"{provider} {state} ({count})" for provider, state, count in found if state != "revoked"]
     ended = sorted({provider for provider, state, _ in found if state == "expired"})
     connect = ("connect", *ended[:1], "--workspace", "ID", "--key-stdin")
@@ -156,11 +156,11 @@ async def _connections(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _wrapped_store_checks(settings: Settings, store: Store) -> DoctorCheck:
     """Name the wrapped servers that did not start."""
-    from assent.engine.connections import connections
+    from assent.engine.core import connection_store
     from assent.processes.system_clock import SystemClock
 
     now_ms = SystemClock().now_ms()
-    failed = await store.read(lambda: connections.list_failed_starts(now_ms))
+    failed = await store.read(lambda: connection_store.list_failed_starts(now_ms))
     said = "; ".join(f"{each.server} did not start: {each.why}" for each in failed)
     fix = "Correct its command or its environment, and have an agent list the tools again." if said else None
     return DoctorCheck("wrapped starts", not said, said or "no wrapped server failed in the last day", fix)
@@ -239,9 +239,9 @@ async def _sign_in(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _restores(settings: Settings, store: Store) -> DoctorCheck:
     """Name the last restore and the unknown outcomes that restores left."""
-    from assent.engine.recovery import holding
+    from assent.engine.recovery import holding, positions
 
-    found = await store.read(holding.list_restores)
+    found = await store.read(positions.list_restores)
     open_ones = await store.read(holding.count_restored)
     if not found:
         return DoctorCheck("restores", True, f"the database was never put back. {NOT_FOUND}")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from assent.engine.core.services import Services
     from assent.engine.core.tenancy import Principal
-    from assent.engine.people.notifiers import Notifier
     from assent.kernel.ids import RunId
     from assent.ports import Connector
+    from assent.ports.notifiers import Notifier
     from assent.sql.components import Component
 
 SUITE: Final = "assent.suite.bundle"

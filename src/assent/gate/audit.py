@@ -116,3 +116,57 @@ def describe_approval(approval: Approval) -> str:
         Assurance.PASSKEY: f"{approval.by}, with a passkey",
     }
     return said[approval.assurance] + several
+
+
+# What a check of the whole journal found.
+
+
+def name_state(since_ms: int) -> str:
+    """Name the state to which a store was put back; 0 if it is not known when it was copied."""
+    return f"its state of {iso_time(since_ms)}" if since_ms else "an earlier state"
+
+
+class RestoreReport(WireRecord, kw_only=True):
+    """A recorded restore."""
+
+    epoch: int
+    at_ms: int
+    since_ms: int
+    found: str
+    unknown: int = 0
+    """Actions that became unknown outcomes."""
+    repeatable: int = 0
+    """Approved actions that the provider would recognise."""
+    waiting: int = 0
+    """Actions that wait for approval and may have been sent."""
+    checkpoint: int = 0
+    """The last checkpoint of the restored store. Later ones were signed before the restore."""
+
+    def __post_init__(self) -> None:
+        self.describe()  # raises if a time is none
+
+    def describe(self) -> str:
+        """Return what happened, in two sentences."""
+        return (
+            f"The database was put back on {iso_time(self.at_ms)} to {name_state(self.since_ms)} ({self.found}). Of "
+            f"what may have been sent after that, {self.unknown} approved actions have an unknown outcome, "
+            f"{self.repeatable} are sent only with a key that their provider recognises, and {self.waiting} wait for "
+            "approval and are checked before they are sent."
+        )
+
+
+class AuditFinding(WireRecord):
+    what: str
+    workspace_id: str | None = None
+    stream_id: str | None = None
+    seq: int | None = None
+
+
+class Verdict(WireRecord):
+    ok: bool
+    streams: int
+    events: int
+    checkpoints: int
+    findings: tuple[AuditFinding, ...]
+    restores: tuple[RestoreReport, ...] = ()
+    """Restores of the store, oldest first. What was written between a backup and its restore is gone."""

@@ -10,7 +10,7 @@ import msgspec
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Checkpoint, Signer
-from assent.engine.recovery.holding import RestoreReport
+from assent.gate.audit import RestoreReport
 from assent.settings.load import SettingsError
 
 if TYPE_CHECKING:

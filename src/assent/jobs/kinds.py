@@ -7,18 +7,18 @@ from collections.abc import Awaitable, Callable
 
 from assent.app import App
 from assent.engine.actions import hooks, reconciliation
+from assent.engine.actions import idempotency as once
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.audit import copies
 from assent.engine.audit.log import Signer
-from assent.engine.core import idempotency as once
-from assent.engine.core import jobs, signup
+from assent.engine.core import jobs
 from assent.engine.core.jobs import Handler, Job, JobKind
 from assent.engine.core.services import Services
 from assent.engine.erasure.retention import ERASE_JOB, erase_old_content
 from assent.engine.learning import pictures
 from assent.engine.learning.measurement import MEASURE_JOB
-from assent.engine.people import notifications, people, sign_in_mail
+from assent.engine.people import notifications, people, sign_in_mail, signup
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
 from assent.engine.workflows.retention import FORGET_JOB, forget_old_sessions

@@ -16,11 +16,9 @@ from assent.engine.actions.editing import PreparedEdit as PreparedEdit
 from assent.engine.actions.execution import ExecutionOrder as ExecutionOrder
 from assent.engine.actions.staging import PreparedRun as PreparedRun
 from assent.engine.actions.staging import Request as Request
-from assent.engine.connections import connections as connections
 from assent.engine.connections.approved import NoLookUp as NoLookUp
 from assent.engine.connections.approved import action_of as action_of
 from assent.engine.connections.approved import not_ready as not_ready
-from assent.engine.connections.connections import note_start as note_start
 from assent.engine.connections.grants import Grantor as Grantor
 from assent.engine.connections.grants import OAuthClient as OAuthClient
 from assent.engine.connections.json_http import Exchanged as Exchanged
@@ -32,9 +30,11 @@ from assent.engine.connections.key_access import no_account as no_account
 from assent.engine.connections.oauth_access import OAuthAccess as OAuthAccess
 from assent.engine.connections.oauth_access import find_access as find_access
 from assent.engine.connections.oauth_access import make_access as make_access
+from assent.engine.core import connection_store as connection_store
 from assent.engine.core import freezes as freezes
 from assent.engine.core import journal as journal
 from assent.engine.core import tenancy as tenancy
+from assent.engine.core.connection_store import note_start as note_start
 from assent.engine.core.offloading import run_apart as run_apart
 from assent.engine.core.offloading import run_long_apart as run_long_apart
 from assent.engine.core.services import Services as Services
@@ -50,10 +50,6 @@ from assent.engine.learning.measurement import Scheduled as Scheduled
 from assent.engine.learning.measurement import unavailable as unavailable
 from assent.engine.learning.memory import Entry as Entry
 from assent.engine.learning.memory import NewEntry as NewEntry
-from assent.engine.people.notifiers import Notification as Notification
-from assent.engine.people.notifiers import NotificationReceipt as NotificationReceipt
-from assent.engine.people.notifiers import Notifier as Notifier
-from assent.engine.people.notifiers import NotifierContext as NotifierContext
 from assent.engine.webhooks import long_runs as long_runs
 from assent.extensions.bundles import MissingExtra as MissingExtra
 from assent.extensions.effect_types import render_labelled as render_labelled
@@ -91,6 +87,10 @@ from assent.ports.context import Draft as Draft
 from assent.ports.context import Picture as Picture
 from assent.ports.context import Preparation as Preparation
 from assent.ports.context import StagedEffect as StagedEffect
+from assent.ports.notifiers import Notification as Notification
+from assent.ports.notifiers import NotificationReceipt as NotificationReceipt
+from assent.ports.notifiers import Notifier as Notifier
+from assent.ports.notifiers import NotifierContext as NotifierContext
 from assent.ports.store import Clock as Clock
 from assent.ports.store import Row as Row
 from assent.ports.store import Store as Store

@@ -20,8 +20,8 @@ import msgspec
 from assent.app import App, list_components, load_operators, use_app
 from assent.engine.audit import log as audit_log
 from assent.engine.recovery import positions
-from assent.engine.recovery.holding import RestoreReport
 from assent.engine.recovery.positions import BackupMark, read_epoch
+from assent.gate.audit import RestoreReport
 from assent.kernel.structs import WireRecord
 from assent.ports import Clock, SchemaMismatch, Transaction
 from assent.processes.listening import leadership_of

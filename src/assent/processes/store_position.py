@@ -221,10 +221,10 @@ class Heads:
         await self.close()
 
     async def _set_checkpoints_aside(self) -> None:
-        from assent.engine.recovery import holding
+        from assent.engine.recovery import positions
         from assent.jobs import checkpoint_files
 
-        for restore in await self._store.read(holding.list_restores):
+        for restore in await self._store.read(positions.list_restores):
             if restore.epoch > self.known_epoch:
                 checkpoint_files.set_aside(self._settings.data_dir, restore)
         self.known_epoch = self._reached.epoch

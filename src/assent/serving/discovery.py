@@ -13,7 +13,7 @@ import msgspec
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from assent import __version__
-from assent.engine.audit.boundary import ClaimedAssurance
+from assent.engine.actions.boundary import ClaimedAssurance
 from assent.extensions.bundles import load_bundles
 from assent.kernel.refusals import MEANINGS, Recovery
 from assent.kernel.schemas import flatten

@@ -25,8 +25,8 @@ from assent.engine.core import tenancy
 from assent.engine.core.callers import NOTED_EVERY_MS
 from assent.engine.core.rate import allow_own
 from assent.engine.core.services import Services
-from assent.engine.core.signup import lack_key
 from assent.engine.core.tenancy import Principal
+from assent.engine.people.signup import lack_key
 from assent.kernel.ids import ACCESS_FACTS
 from assent.kernel.refusals import KEY_REASONS, MEANINGS, Reason, Refusal
 from assent.kernel.toolsets import Toolset, choose
@@ -321,9 +321,9 @@ class Edge:
         except Refusal as refusal:
             if principal is None:
                 raise
-            from assent.engine.actions import explaining  # imported late, as the catalog
+            from assent.engine.actions import refusal_details  # imported late, as the catalog
 
-            raise await explaining.complete(services, principal, refusal, call.arguments) from refusal
+            raise await refusal_details.complete(services, principal, refusal, call.arguments) from refusal
 
     def _note_links(self, answer: Answer) -> Answer:
         """Add the note of a process whose links end with the chat, if the answer has such a link."""

@@ -16,7 +16,8 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Scope
 
 from assent import __version__
-from assent.engine.audit import boundary, copies
+from assent.engine.actions import boundary
+from assent.engine.audit import copies
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import SYSTEM_WORKSPACE

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances, explaining
+from assent.engine.actions import actions, circumstances, refusal_details
 from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.guards import EXECUTE_TOOL
@@ -164,7 +164,7 @@ OVERTAKEN = (
 
 async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
     """Say why the action was not sent, with the action as the attempt left it."""
-    completed = await explaining.complete(call.services, call.caller, refusal, {})
+    completed = await refusal_details.complete(call.services, call.caller, refusal, {})
     why, action_id = completed.recovery(), ActionId(answer.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     present = outlook.answer(action, "approve")

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
-from assent.engine.core import freezes, idempotency
+from assent.engine.actions import actions, idempotency
+from assent.engine.core import freezes
 from assent.gate.gate import Decider
 from assent.gate.policy import client_decides, satisfies
 from assent.gate.records import WORKFLOW, Action, Assurance

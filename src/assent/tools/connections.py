@@ -10,8 +10,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from assent.engine.actions import actions, blocked, circumstances
-from assent.engine.actions.blocked import LookedAgain
+from assent.engine.actions import account_binding, actions, circumstances
+from assent.engine.actions.account_binding import LookedAgain
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.connections.oauth_access import find_access
 from assent.gate.connection import AuthMode, Connection, ConnectorInfo
@@ -428,7 +428,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
 
 async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> LookedAgain:
     action_id = require_action_id(request.action_id)
-    refresh = await blocked.look_again(call.services, call.caller, action_id)
+    refresh = await account_binding.look_again(call.services, call.caller, action_id)
     return await call.write_once(request, refresh, LookedAgain, {"actionId": action_id})
 
 

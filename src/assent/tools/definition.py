@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from assent.engine.core.idempotency import run_once
+from assent.engine.actions.idempotency import run_once
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal

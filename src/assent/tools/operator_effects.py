@@ -17,6 +17,7 @@ from assent.extensions.channels import TEXTS, ChannelEffect, TextLimit
 from assent.extensions.effect_types import prepare_effect
 from assent.extensions.operators import EffectFunction
 from assent.extensions.options import MAX_URL_CHARS
+from assent.gate.pictures import IMAGE
 from assent.gate.records import Effect, Media
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
@@ -225,7 +226,7 @@ def _describe_media(picture: Draft | None) -> tuple[Media, ...]:
     """Return the attached picture for the checks. Staging sets its address."""
     if picture is None or picture.picture is None:
         return ()
-    return (Media(pictures.IMAGE, "", picture.body, picture.picture.digest),)
+    return (Media(IMAGE, "", picture.body, picture.picture.digest),)
 
 
 def _check_link(link: str) -> str:
@@ -239,7 +240,7 @@ async def _load_picture(call: Call, asset_id: str) -> Draft:
     workspace_id = call.caller.workspace_id
     asset, picture = await call.services.store.read(lambda: pictures.load_asset(workspace_id, asset_id))
     return Draft(
-        type=pictures.IMAGE,
+        type=IMAGE,
         title=asset.title,
         body=asset.body,
         metadata={"source": asset.asset_id},

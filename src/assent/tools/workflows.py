@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from assent.engine.actions import circumstances
+from assent.engine.definitions.library import Invalid
 from assent.engine.workflows import run_search, sessions, starting
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import (
@@ -27,7 +28,6 @@ from assent.engine.workflows.answers import (
     WorkflowReply,
     translate_refusal,
 )
-from assent.engine.workflows.library import Invalid
 from assent.engine.workflows.run_search import FoundRun
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action, Status, is_rewritten

@@ -6,10 +6,11 @@ from typing import Annotated, Final
 
 import msgspec
 
-from assent.engine.core import signup, tenancy
+from assent.engine.core import tenancy
 from assent.engine.core.rate import address_owner, allow_own
 from assent.engine.core.services import Services
 from assent.engine.learning import credits
+from assent.engine.people import signup
 from assent.gate.credits import CreditAccount
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS

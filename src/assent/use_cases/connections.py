@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assent.engine.connections import connections
-from assent.engine.connections.connections import ConnectionStore
 from assent.engine.connections.grants import revoke
 from assent.engine.connections.key_access import API_KEY
 from assent.engine.connections.oauth_access import REFRESH, OAuthAccess, find_access
+from assent.engine.core import connection_store
+from assent.engine.core.connection_store import ConnectionStore
 from assent.engine.core.services import Services
 from assent.gate.connection import Connection, ConnectionState, NewConnection, OpenedSecrets, Verified
 from assent.kernel.ids import WorkspaceId
@@ -74,7 +74,7 @@ async def disconnect(
 async def _shares_grant(services: Services, access: OAuthAccess) -> bool:
     """Whether another connection was granted by the same provider's sign-in, such as Google's. If
     the same account made both, revoking one would end the other; the server cannot tell."""
-    others = await services.store.read(connections.count_all)
+    others = await services.store.read(connection_store.count_all)
     of_grantor = {
         each.provider.id
         for each in map(find_access, services.connectors.values())

@@ -12,12 +12,19 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from assent.engine.actions import actions, blocked, by_hand, change_requests, circumstances, decisions
+from assent.engine.actions import (
+    account_binding,
+    actions,
+    by_hand,
+    change_requests,
+    circumstances,
+    decisions,
+    flood,
+)
 from assent.engine.actions.editing import PreparedEdit, prepare_edit
+from assent.engine.actions.flood import HeldGroup
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
-from assent.engine.people import flood
-from assent.engine.people.flood import HeldGroup
 from assent.engine.views import review
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import Readiness, is_expired
@@ -100,13 +107,13 @@ async def _look_again(services: Services, wish: Decision, readiness: Readiness |
     connector = services.connectors.get(action.effect.connector)
     ready = readiness or await read_readiness(services, action)
     if ready is not None and not ready.ready and _needs_account(services, wish):
-        bound, ready = await blocked.bind(services, action, by=by, via=via)
+        bound, ready = await account_binding.bind(services, action, by=by, via=via)
         if bound is not None:
             return bound
         if not ready.ready and wish.sends_at_once and connector is not None:
             raise refuse_unready(action, ready)
     if services.effects.must_observe(action, connector) or circumstances.rereads(services, action.effect):
-        await blocked.check_before_approval(services, action, by=by, via=via)
+        await account_binding.check_before_approval(services, action, by=by, via=via)
     return None
 
 
@@ -153,7 +160,7 @@ async def _write(services: Services, bound: Action | None, write: Write[T, R], b
         done = await write(begin)
     except Refusal as refusal:
         if bound is not None and refusal.reason in (Reason.STALE_REVISION, Reason.REQUIRES_APPROVAL):
-            raise refuse_stale(bound, user_message=blocked.describe_binding(bound)) from None
+            raise refuse_stale(bound, user_message=account_binding.describe_binding(bound)) from None
         raise
     failpoint("approve.committed")
     services.background.wake_jobs()

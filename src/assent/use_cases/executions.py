@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from assent.engine.actions import by_hand, execution, reconciliation, recording, remainder
+from assent.engine.actions import by_hand, execution, reconciliation, recording, refused_attempts, remainder
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.recording import Executed
-from assent.engine.audit import refused_attempts
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.engine.views import review

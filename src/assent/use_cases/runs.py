@@ -11,9 +11,9 @@ from typing import Any
 
 from assent.engine.actions import actions, circumstances, staging
 from assent.engine.actions.content import READ_FIELDS, check_contents
+from assent.engine.actions.idempotency import run_once
 from assent.engine.actions.staging import Reply, Request
 from assent.engine.core.failpoints import failpoint
-from assent.engine.core.idempotency import run_once
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.engine.actions.trace import Traced
 
-from assent.engine.workflows.library import WorkflowLibrary
+from assent.engine.definitions.library import WorkflowLibrary
 from assent.ports import Begin, Rows, Transaction
 
 _inside = threading.local()

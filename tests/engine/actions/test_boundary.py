@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.engine.actions.kit import EXECUTE, Gate
 
-from assent.engine.audit import boundary
-from assent.engine.audit.boundary import BoundaryResult
+from assent.engine.actions import boundary
+from assent.engine.actions.boundary import BoundaryResult
 from assent.gate.audit import describe_approval
 from assent.gate.records import Assurance
 from assent.gate.rules.boundary import NAMES, find_cap

@@ -12,9 +12,8 @@ from tests.engine.actions.conftest import gate_over
 from tests.engine.actions.kit import EDIT, EXECUTE, OTHER, PENDING, REJECT, WITHDRAW, Gate
 from tests.engine.actions.provider import Provider, hangs_after, lost_after, lost_before, providers
 
-from assent.engine.actions import decisions
+from assent.engine.actions import decisions, drift_probe
 from assent.engine.actions.decisions import SEND_JOB
-from assent.engine.connections import observing
 from assent.engine.core import jobs
 from assent.engine.core.rate import SLOTS, calls_window
 from assent.engine.learning import measurement
@@ -83,7 +82,7 @@ async def test_a_call_in_flight_is_not_sent_beside_itself_after_the_clock_was_se
         assert refused["reason"] == "execution_in_progress", tool
     drifted = await surface.stored(action_id)
     with pytest.raises(Refusal) as held:
-        await observing.send_back(
+        await drift_probe.send_back(
             surface.app.owner_services, drifted, Observation(), (), by="Ada", via="page"
         )
     assert held.value.reason is Reason.EXECUTION_IN_PROGRESS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, PENDING, REJECT, Gate
 
-from assent.engine.people.flood import STOP_PROPOSING
+from assent.engine.actions.flood import STOP_PROPOSING
 from assent.kernel.limits import FLOOD_WINDOW_MS
 
 LIMIT = 3

@@ -9,7 +9,7 @@ from tests.engine.actions.kit import APPROVE, STAGE, Gate
 from tests.own_sql import bind
 from tests.surfaces import Outcome
 
-from assent.engine.core.idempotency import pack, unpack
+from assent.engine.actions.idempotency import pack, unpack
 from assent.ports import Rows, Transaction
 
 pytestmark = pytest.mark.anyio

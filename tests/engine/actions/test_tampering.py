@@ -18,9 +18,10 @@ from tests.engine.actions.provider import providers
 from tests.own_sql import bind_marks
 
 from assent.engine.audit import log as audit_log
-from assent.engine.audit.log import Checkpoint, Signer, Verdict
+from assent.engine.audit.log import Checkpoint, Signer
 from assent.engine.core import journal
 from assent.engine.core.journal import GENESIS, Head
+from assent.gate.audit import Verdict
 from assent.jobs import checkpoint_files
 from assent.ports import Transaction
 

@@ -13,8 +13,8 @@ from tests.suite.connectors.kit import Engine, engine_with
 from tests.surfaces import MASTER
 
 from assent.app import App
-from assent.engine.connections.connections import find_all
 from assent.engine.core import journal, tenancy
+from assent.engine.core.connection_store import find_all
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.core.vault import SealBroken
 from assent.gate.connection import (

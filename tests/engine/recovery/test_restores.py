@@ -21,8 +21,8 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App, list_components
 from assent.engine.audit import log as audit_log
 from assent.engine.recovery import positions
-from assent.engine.recovery.holding import RestoreReport
 from assent.extensions.registry import Extensions
+from assent.gate.audit import RestoreReport, Verdict
 from assent.gate.records import Assurance
 from assent.jobs import checkpoint_files
 from assent.kernel.times import iso_time
@@ -150,7 +150,7 @@ class House:
         assert report is not None
         return report
 
-    async def verdict(self) -> audit_log.Verdict:
+    async def verdict(self) -> Verdict:
         return await self.gate.app.owner_services.verify_journal(None)
 
 

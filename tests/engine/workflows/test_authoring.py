@@ -12,7 +12,7 @@ from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_l
 from tests.engine.workflows.kit import definition
 from tests.workflow.library import loop, step
 
-from assent.engine.workflows.files import load_document
+from assent.engine.definitions.files import load_document
 from assent.workflow.definition.schema import definition_schema
 
 CONTRACT = {

@@ -14,11 +14,11 @@ from tests.surfaces import MASTER, ManualClock, Surface, settings_for
 from tests.workflow.library import step
 
 from assent.app import App
+from assent.engine.audit.session_audit import find_flaws
 from assent.engine.workflows import bundles, session_notes
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.bundles import Imported
 from assent.engine.workflows.retention import FORGET_JOB
-from assent.engine.workflows.session_audit import find_flaws
 from assent.engine.workflows.session_notes import SessionNote
 from assent.engine.workflows.store import Tampered
 from assent.jobs.kinds import job_kinds

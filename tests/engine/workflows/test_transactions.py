@@ -9,7 +9,7 @@ import pytest
 from tests.engine.actions.guarded import Watched, guarded
 from tests.engine.workflows.kit import Player, three_steps
 
-from assent.engine.workflows.library import WorkflowLibrary
+from assent.engine.definitions.library import WorkflowLibrary
 
 __all__ = ["guarded"]
 

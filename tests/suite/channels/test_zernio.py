@@ -12,7 +12,7 @@ from tests.edits import edit
 from tests.sqlite_files import new_sqlite
 from tests.suite.channels.kit import KEYS, Providers, connect, serving
 
-from assent.engine.actions import blocked
+from assent.engine.actions import account_binding
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.engine.learning.measurement import read_action
@@ -39,7 +39,7 @@ async def choose(providers: Providers, *accounts: str) -> None:
 
 async def look_again(providers: Providers, action_id: ActionId) -> Action:
     services = providers.engine.services
-    await services.store.write(await blocked.look_again(services, LOCAL_PRINCIPAL, action_id))
+    await services.store.write(await account_binding.look_again(services, LOCAL_PRINCIPAL, action_id))
     return await providers.engine.action(action_id)
 
 

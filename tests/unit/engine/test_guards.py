@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.builders import NOW_MS, REFUND, SEALS, approve, put_in, stage
 
-from assent.engine.actions import guards
+from assent.engine.actions import doubts, guards
 from assent.engine.actions.guards import (
     EXECUTE_TOOL,
     GUARDS,
@@ -24,7 +24,6 @@ from assent.engine.actions.guards import (
     WasSent,
 )
 from assent.engine.core.freezes import Freeze
-from assent.engine.recovery.doubts import add_doubt
 from assent.gate.effects import EffectType, EffectTypes
 from assent.gate.policy import DEFAULT, Requirement
 from assent.gate.preflight import Readiness
@@ -361,7 +360,7 @@ def test_an_action_without_an_approval_has_not_drifted() -> None:
 def test_what_a_restore_left_in_doubt_is_sent_only_if_a_repetition_is_recognised(
     connector: Acme | None, times: tuple[int, ...], passes: bool
 ) -> None:
-    about = facts(add_doubt(put_in(APPROVED), NOW_MS), connector=connector, times=times)
+    about = facts(doubts.add_doubt(put_in(APPROVED), NOW_MS), connector=connector, times=times)
 
     verdict = guards.was_not_sent_before_a_restore(about)
 
@@ -369,7 +368,7 @@ def test_what_a_restore_left_in_doubt_is_sent_only_if_a_repetition_is_recognised
 
 
 def test_an_edited_action_is_not_recognised_and_one_without_doubt_is_not_asked_about() -> None:
-    edited = replace(add_doubt(put_in(APPROVED), NOW_MS), revision=2)
+    edited = replace(doubts.add_doubt(put_in(APPROVED), NOW_MS), revision=2)
 
     assert guards.was_not_sent_before_a_restore(facts(edited, connector=Acme("natural_key"))) != PASS
     assert guards.was_not_sent_before_a_restore(facts(connector=None)) is PASS

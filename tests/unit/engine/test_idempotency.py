@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tests.unit.builders import NOW_MS, stage
 from tests.unit.scripted import Script, ScriptedRow, write_row
 
-from assent.engine.core import idempotency
+from assent.engine.actions import idempotency
 from assent.engine.core.tenancy import Principal
 from assent.gate.records import Action
 from assent.kernel import canonical

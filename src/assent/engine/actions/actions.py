@@ -223,7 +223,7 @@ def insert_asset(asset: Asset) -> Transaction[None]:
 
 
 def insert_action(action: Action, *, proposed_by: str = "", held: bool = False) -> Transaction[None]:
-    """Store a staged action as a row (E61). `held`: see `assent.engine.people.flood`."""
+    """Store a staged action as a row (E61). `held`: see `assent.engine.actions.flood`."""
     yield statements.insert_action(
         workspace_id=action.workspace_id,
         action_id=action.action_id,

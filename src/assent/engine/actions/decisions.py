@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, hooks
+from assent.engine.actions import actions, approvals, boundary, hooks
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.hooks import Decided
-from assent.engine.audit import boundary
 from assent.engine.core import jobs
 from assent.gate import gate
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion

@@ -11,9 +11,8 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import circumstances
+from assent.engine.actions import circumstances, drift_probe
 from assent.engine.actions.content import content_problems, content_warnings, describe
-from assent.engine.connections import observing
 from assent.engine.core.extension_calls import await_extension, call_extension
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.services import Services
@@ -60,7 +59,7 @@ async def prepare_edit(
         checked = await check_edited(services, action, effect) if recheck else None
         changed = msgspec.structs.replace(action, effect=effect, view=view)
         ready = checked.readiness.ready if checked is not None else action.preflight.connector_ready
-        observed = await observing.observe(services, changed, ready=ready, described=True)
+        observed = await drift_probe.observe(services, changed, ready=ready, described=True)
     except Refusal as refusal:
         return refusal
     return PreparedEdit(

@@ -78,7 +78,17 @@ from typing import TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, blocked, circumstances, guards, hooks
+from assent.engine.actions import (
+    account_binding,
+    actions,
+    approvals,
+    circumstances,
+    doubts,
+    drift_probe,
+    guards,
+    hooks,
+)
+from assent.engine.actions import idempotency as once
 from assent.engine.actions.guards import (
     Ask,
     ClaimFacts,
@@ -90,13 +100,16 @@ from assent.engine.actions.guards import (
     WasSent,
 )
 from assent.engine.actions.hooks import Claimed
-from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, replay_answer
-from assent.engine.connections import observing
+from assent.engine.actions.recording import (
+    RECONCILE_JOB,
+    Executed,
+    check_delivery,
+    replay_answer,
+    suspend_doubted,
+)
 from assent.engine.core import freezes, jobs, journal
-from assent.engine.core import idempotency as once
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
-from assent.engine.recovery import doubts, holding
 from assent.gate import gate
 from assent.gate.records import Action, Attempt
 from assent.gate.review_link import LOOK, Scope
@@ -166,10 +179,10 @@ async def _ask_connector(services: Services, order: ExecutionOrder, question: Is
     observed = None
     readiness = await circumstances.readiness_of(connector, order.workspace_id, action.effect)
     if readiness.ready:
-        await blocked.reread(services, action, by=order.by, via=order.tool)
-        observed = await observing.observe(services, action, ready=True)
+        await account_binding.reread(services, action, by=order.by, via=order.tool)
+        observed = await drift_probe.observe(services, action, ready=True)
     else:
-        bound, readiness = await blocked.bind(services, action, by=order.by, via=order.tool)
+        bound, readiness = await account_binding.bind(services, action, by=order.by, via=order.tool)
         if bound is not None:
             raise refuse_new_account(services, order, bound)
         advice = circumstances.advise(services, order.workspace_id, action.effect, readiness)
@@ -187,9 +200,9 @@ async def _put_aside(
         return refuse_incomplete(services, order, await services.store.write(again))
     if isinstance(question, HasDrifted):
         now, changes = question.now, question.changes
-        changed = await observing.send_back(services, seen, now, changes, by=order.by, via=order.tool)
+        changed = await drift_probe.send_back(services, seen, now, changes, by=order.by, via=order.tool)
         return refusals.refuse_drift(changed, changes, approved=True)
-    suspend = partial(holding.suspend_doubted, seen, services.new_id(now_ms), now_ms)
+    suspend = partial(suspend_doubted, seen, services.new_id(now_ms), now_ms)
     unknown = await services.store.write(suspend)
     services.background.wake_jobs()
     url = services.links.review_url(order.workspace_id, unknown.run_id, now_ms, order.link_scope)
@@ -205,7 +218,7 @@ def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action)
         status=bound.status,
         action_id=bound.action_id,
         review_url=services.links.review_url(bound.workspace_id, bound.run_id, now_ms, order.link_scope),
-        user_message=blocked.describe_binding(bound),
+        user_message=account_binding.describe_binding(bound),
     )
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from assent.engine.connections import observing
+from assent.engine.actions import doubts, drift_probe
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
-from assent.engine.recovery import doubts
 from assent.gate import gate
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import Requirement, holds
@@ -194,7 +193,7 @@ def can_be_performed(facts: ClaimFacts) -> Verdict:
 def is_as_it_was_approved(facts: ClaimFacts) -> Verdict:
     action, asked = facts.action, facts.asked
     observed = asked.observed if asked is not None else None
-    now = observed or observing.observe_known(facts.prices, action)
+    now = observed or drift_probe.observe_known(facts.prices, action)
     approval = action.approval
     changes = drift.find_changes(approval.observed, now) if approval is not None else ()
     return Ask(HasDrifted(action, now, changes)) if changes else PASS

@@ -59,7 +59,7 @@ class Staged(Record, kw_only=True):
     proposer: str = ""
     """Who proposed them; empty if they follow from another action or from a step of a workflow."""
     held: int | None = None
-    """How much of the proposer was held already, if these are held, too (`assent.engine.people.flood`)."""
+    """How much of the proposer was held already, if these are held, too (`assent.engine.actions.flood`)."""
     listeners: tuple[Listener, ...] = ()
     """Who may hear of it, read once for all subscribers."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, remainder
+from assent.engine.actions import actions, doubts, remainder
 from assent.engine.actions.execution import await_outcome
 from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, record, settle
 from assent.engine.core import freezes, jobs, journal
@@ -20,7 +20,6 @@ from assent.engine.core.failpoints import failpoint
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
-from assent.engine.recovery import doubts
 from assent.gate import gate
 from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState
 from assent.gate.transitions import Move

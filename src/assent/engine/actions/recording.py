@@ -10,15 +10,14 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from assent.engine.actions import actions, hooks
+from assent.engine.actions import actions, doubts, hooks
+from assent.engine.actions import idempotency as once
 from assent.engine.actions import remainder as rest
 from assent.engine.actions.hooks import Settled
-from assent.engine.core import idempotency as once
 from assent.engine.core import jobs
 from assent.engine.core.journal import Head
-from assent.engine.recovery import doubts
-from assent.gate.records import Action, is_by_hand, plan_interval
-from assent.gate.transitions import EXECUTED, FAILED, UNKNOWN, Move, path, state_of
+from assent.gate.records import Action, Attempt, is_by_hand, plan_interval
+from assent.gate.transitions import APPROVED, EXECUTED, FAILED, RETRYABLE, UNKNOWN, Move, path, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Reason, Recovery, Refusal, Replay, SuggestedCall, bad_argument
@@ -30,6 +29,7 @@ from assent.present.next_steps import PLAIN, describe_outcome, next_calls
 from assent.present.refusals import refusal_for
 
 RECONCILE_JOB: Final = "reconcile_action"
+RESTORE_TOOL: Final = "restore"
 OUTPUT: Final = "output"
 """Metadata key of the JSON that an effect returned for the agent."""
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
@@ -155,6 +155,44 @@ def settle(
     if isinstance(outcome, NotSent) and not outcome.curable:
         yield from keep(changed, refusal.recovery(), now_ms)
     return refusal
+
+
+def suspend(action: Action, since_ms: int, why: str, attempt_id: str, now_ms: int) -> Transaction[Action]:
+    """Make the outcome of a locked, approved action unknown, and ask the provider where it can be
+    asked."""
+    fence = action.attempt.fence + 1 if action.attempt is not None else 1
+    attempt = Attempt(
+        attempt_id=attempt_id,
+        fence=fence,
+        started_ms=since_ms,
+        lease_until_ms=now_ms,
+        tool=RESTORE_TOOL,
+        restored=True,
+        lost_by_restore=True,
+    )
+    metadata: dict[str, Any] = {**doubts.drop_doubt(action.metadata), "lastAttempt": why}
+    changed = msgspec.structs.replace(action, attempt=attempt, metadata=metadata)
+    facts = {"attemptId": attempt_id, "outcome": "unknown", "detail": why, "since": iso_time(since_ms)}
+    changed = yield from actions.put(changed, path(action, Move.RESTORE), facts, now_ms)
+    yield from jobs.enqueue(
+        action.workspace_id,
+        RECONCILE_JOB,
+        attempt_id,
+        {"actionId": action.action_id, "attemptId": attempt_id},
+        due_ms=now_ms,
+        now_ms=now_ms,
+    )
+    yield from hooks.settled(Settled(action=changed, move=Move.RESTORE, facts=facts, at_ms=now_ms))
+    return changed
+
+
+def suspend_doubted(action: Action, attempt_id: str, now_ms: int) -> Transaction[Action]:
+    """As `suspend`, for an action whose doubt stopped an executor."""
+    held, *_ = yield from actions.lock(action.workspace_id, action.action_id)
+    doubt = doubts.find_doubt(held)
+    if doubt is None or state_of(held) not in (APPROVED, RETRYABLE):
+        return held  # another caller was faster
+    return (yield from suspend(held, doubt.since_ms, doubts.explain(doubt.since_ms), attempt_id, now_ms))
 
 
 def keep(action: Action, answer: Executed | Recovery, now_ms: int) -> Transaction[None]:

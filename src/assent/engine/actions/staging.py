@@ -11,17 +11,15 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances, hooks
+from assent.engine.actions import actions, circumstances, drift_probe, flood, hooks
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Staged
-from assent.engine.connections import observing
 from assent.engine.core import journal
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal, add_tenant
-from assent.engine.learning import pictures
-from assent.engine.people import flood
 from assent.gate.mail import reached_addresses
+from assent.gate.pictures import IMAGE, make_media, name_path
 from assent.gate.preflight import (
     Readiness,
     explain_expiry,
@@ -308,7 +306,7 @@ async def new_action(
         },
         view=view,
     )
-    return await observing.observe_staged(services, action, ready=readiness.ready)
+    return await drift_probe.observe_staged(services, action, ready=readiness.ready)
 
 
 def answer_prepared(
@@ -368,7 +366,7 @@ def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, An
     if picture is None:
         return {}
     return {
-        "url": services.links.base_url + pictures.path(run.run_id, picture.digest),
+        "url": services.links.base_url + name_path(run.run_id, picture.digest),
         "digest": picture.digest,
         "contentType": picture.content_type,
         "width": picture.width,
@@ -381,7 +379,7 @@ def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, An
 def add_address(services: Services, asset: Asset) -> Asset:
     """Return a picture asset with a read-only URL that is valid as long as the review link of its
     run. The stored asset has no token."""
-    if asset.type != pictures.IMAGE or "url" not in asset.metadata:
+    if asset.type != IMAGE or "url" not in asset.metadata:
         return asset
     url = services.links.review_url(asset.workspace_id, asset.run_id, asset.created_ms, LOOK)
     token = url.partition("token=")[2]
@@ -391,14 +389,12 @@ def add_address(services: Services, asset: Asset) -> Asset:
 
 def list_images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
     return tuple(
-        guidance.picture_view(add_address(services, asset))
-        for asset in assets
-        if asset.type == pictures.IMAGE
+        guidance.picture_view(add_address(services, asset)) for asset in assets if asset.type == IMAGE
     )
 
 
 def attach_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
     if staged.picture is None:
         return staged.effect
-    media = pictures.make_media(assets[staged.picture], run.run_id, services.links.base_url)
+    media = make_media(assets[staged.picture], run.run_id, services.links.base_url)
     return msgspec.structs.replace(staged.effect, media=(media,)) if media is not None else staged.effect

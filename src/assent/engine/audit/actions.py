@@ -1,7 +1,7 @@
 """Check the records of actions against the journal.
 
 The events of a run determine the state, content, approval and effect of each of its actions.
-`audit.log` checks chains and signatures, `workflows.session_audit` checks workflow runs.
+`audit.log` checks chains and signatures, `audit.session_audit` checks workflow runs.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.core import journal
-from assent.engine.erasure.matching import ERASED
-from assent.engine.recovery.holding import EVENT as RESTORED
-from assent.engine.recovery.holding import RestoreReport
+from assent.engine.recovery.positions import RESTORED
+from assent.gate.audit import RestoreReport
 from assent.gate.records import Action, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import AWAITING, TABLE, Move, State, state_of
@@ -25,6 +24,8 @@ from assent.ports import Rows, Store, Transaction
 from assent.sql.loader import statements
 
 PREFIX: Final = "action_"
+ERASED: Final = "erased"
+"""What replaces a text that named an erased person."""
 CONTENT_ERASED: Final = "content_erased"
 """The event of an action whose content was replaced by a notice (`assent.engine.erasure`). It bears a
 signature of this server: a writer without its secrets cannot replace the content."""

@@ -24,7 +24,8 @@ import msgspec
 from assent.engine.audit import actions as action_audit
 from assent.engine.core import journal
 from assent.engine.core.journal import GENESIS, ChainBreak, Head
-from assent.engine.recovery.holding import RestoreReport, list_restores
+from assent.engine.recovery.positions import list_restores
+from assent.gate.audit import AuditFinding, Verdict
 from assent.gate.seals import Seals
 from assent.kernel import canonical, tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
@@ -134,23 +135,6 @@ def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | No
         public_key=checkpoint.public_key,
     )
     return checkpoint if written else None
-
-
-class AuditFinding(WireRecord):
-    what: str
-    workspace_id: str | None = None
-    stream_id: str | None = None
-    seq: int | None = None
-
-
-class Verdict(WireRecord):
-    ok: bool
-    streams: int
-    events: int
-    checkpoints: int
-    findings: tuple[AuditFinding, ...]
-    restores: tuple[RestoreReport, ...] = ()
-    """Restores of the store, oldest first. What was written between a backup and its restore is gone."""
 
 
 async def verify(
@@ -268,7 +252,7 @@ def read_signed_erasures(head: Head, signer: Signer) -> Transaction[journal.Eras
 async def _verify_runs(store: Store, workspace_id: str | None) -> list[AuditFinding]:
     """Check the rows of workflow runs against the seals in the journal."""
     # Imported late: only verification needs programs and snapshots.
-    from assent.engine.workflows.session_audit import find_flaws
+    from assent.engine.audit.session_audit import find_flaws
 
     return [
         _find(f"workflow run changed: {flaw.what}", flaw.workspace_id, flaw.run_id)

@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core.callers import SeenCallers
+from assent.engine.core.connection_store import ConnectionStore
 from assent.engine.core.rate import RateLimiter, Window, mails_window
 from assent.engine.core.server_keys import ServerKeys
 from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
-from assent.engine.people.notifiers import Notifier
 from assent.gate.effects import EffectTypes
 from assent.gate.review_link import Scope
 from assent.gate.webhooks import WebhookReply
@@ -24,11 +23,12 @@ from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.net.loopback import is_loopback
 from assent.ports import Clock, Connector, Store, Transaction
+from assent.ports.notifiers import Notifier
 from assent.sql.loader import statements
 
 if TYPE_CHECKING:
-    from assent.engine.audit.log import Verdict
-    from assent.engine.workflows.library import WorkflowLibrary
+    from assent.engine.definitions.library import WorkflowLibrary
+    from assent.gate.audit import Verdict
     from assent.net.outgoing import FetchedPage
 
 

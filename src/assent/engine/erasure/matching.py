@@ -18,12 +18,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from assent.engine.core.idempotency import pack, unpack
+from assent.engine.actions.idempotency import pack, unpack
+from assent.engine.audit.actions import ERASED
 
 C = TypeVar("C")
-
-ERASED: Final = "erased"
-"""Stands where a text of a person was."""
 
 MIN_CHARS: Final = 3
 """Shorter words would be found everywhere."""

@@ -16,8 +16,7 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.actions.hooks import Settled
-from assent.engine.connections import connections
-from assent.engine.core import jobs, journal
+from assent.engine.core import connection_store, jobs, journal
 from assent.engine.core.services import Services
 from assent.engine.learning import measured
 from assent.engine.learning import memory as brain
@@ -179,7 +178,7 @@ def read_facts(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[RunFacts
         planned=planned,
         sent=sent,
         by_hand={row["channel"]: _read_reported(row) for row in noted},
-        connections=(yield from connections.find_all(workspace_id)),
+        connections=(yield from connection_store.find_all(workspace_id)),
         personal=personal,
         earlier=(yield from _read_earlier(workspace_id, planned, mailed, personal)),
     )

@@ -8,27 +8,18 @@ Knows nothing of drawing and pages.
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.actions.hooks import Decided, Erased, Staged
+from assent.gate.pictures import IMAGE, make_media
 from assent.gate.records import Action, Asset, Media
-from assent.kernel.canonical import DIGEST_PREFIX, digest_of_bytes
+from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_MS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.ports import NotSent, Picture, Row, Store, Transaction
 from assent.sql.loader import statements
-
-IMAGE: Final = "image"
-"""The type of a picture asset, and the kind of an attached picture."""
-
-
-def path(run_id: str, digest: str) -> str:
-    """Return the path where a run shows a picture."""
-    return f"/runs/{run_id}/pictures/{digest.removeprefix(DIGEST_PREFIX)}.png"
 
 
 def keep(
@@ -96,14 +87,6 @@ def show_attached(action: Action) -> Transaction[None]:
     for media in action.effect.media:
         if media.digest:
             yield from show(action.workspace_id, action.run_id, media.digest, taken_along=True)
-
-
-def make_media(asset: Asset, run_id: RunId, base_url: str) -> Media | None:
-    """Return a picture asset as media of an action; None if the asset is no picture."""
-    digest = asset.metadata.get("digest")
-    if asset.type != IMAGE or not isinstance(digest, str):
-        return None
-    return Media(kind=IMAGE, url=base_url + path(run_id, digest), alt=asset.body, digest=digest)
 
 
 def pick(action: Action, asset_id: str, base_url: str) -> Transaction[tuple[Media, ...]]:

@@ -21,7 +21,6 @@ from assent.engine.core import jobs, journal, tenancy
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
 from assent.engine.people import members, targets
-from assent.engine.people.notifiers import Notification, NotificationReceipt
 from assent.engine.people.targets import NotificationTarget, TargetOwner
 from assent.gate.gate import approver_key
 from assent.gate.records import Action, Assurance, ExecutionState, Status
@@ -32,6 +31,7 @@ from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
 from assent.ports import Transaction
+from assent.ports.notifiers import Notification, NotificationReceipt
 from assent.present.notes import (
     HOW,
     WORDS,
@@ -344,7 +344,7 @@ def _describe_uncopied(url: str, now_ms: int) -> Notification:
 def _describe_held(
     workspace_id: WorkspaceId, proposed_by: str, url: str, now_ms: int
 ) -> Transaction[Notification | None]:
-    """Return the one note about a flood of proposals (`engine/people/flood.py`); None if it is decided."""
+    """Return the one note about a flood of proposals (`engine/actions/flood.py`); None if it is decided."""
     rows = yield statements.count_held(workspace_id=workspace_id, proposed_by=proposed_by, now_ms=now_ms)
     if not rows[0]["held"]:
         return None

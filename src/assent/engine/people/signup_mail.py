@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.engine.core import signup
 from assent.engine.core.services import Services
-from assent.engine.core.signup import SignupLink
+from assent.engine.people import signup
+from assent.engine.people.signup import SignupLink
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import HOUR_MS, SIGNUP_LINK_TTL_MS
 from assent.ports import NotSent, OutcomeUnknown

@@ -11,13 +11,13 @@ from typing import Final
 
 from assent.engine.core import journal
 from assent.engine.core.services import Services
-from assent.engine.people.notifiers import Notifier
 from assent.gate.connection import OpenedSecrets
 from assent.gate.views import Severity
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.structs import Record, from_row
 from assent.ports import Transaction
+from assent.ports.notifiers import Notifier
 from assent.sql.loader import statements
 
 MOST_TARGETS: Final = 20

@@ -21,10 +21,13 @@ that the store was restored, even if the file was copied by hand.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
 import msgspec
 
+from assent.engine.core import journal
+from assent.gate.audit import RestoreReport
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.structs import Record, WireRecord
 from assent.ports import Transaction
@@ -33,6 +36,12 @@ from assent.sql.loader import statements
 EPOCH: Final = "epoch"
 BACKUP: Final = "backup"
 DEPLOYMENT: Final = "deployment"
+
+
+RESTORES: Final = "restores"
+"""The stream of all restores."""
+
+RESTORED: Final = "store_restored"
 
 
 class Position(Record, order=True):
@@ -123,3 +132,14 @@ def find_last_write() -> Transaction[int]:
 def find_fact(name: str) -> Transaction[str | None]:
     rows = yield statements.find_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name=name)
     return rows[0]["value"] if rows else None
+
+
+def list_restores() -> Transaction[list[RestoreReport]]:
+    """Return the recorded restores, oldest first."""
+    reports = []
+    for event in (yield from journal.read_stream(SYSTEM_WORKSPACE, RESTORES)):
+        # One that was changed counts for nothing; verification names it.
+        with contextlib.suppress(ValueError, OverflowError, RecursionError):
+            if event.kind == RESTORED:
+                reports.append(msgspec.json.decode(event.body, type=RestoreReport))
+    return reports

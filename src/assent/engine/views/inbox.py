@@ -10,14 +10,13 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, approvals
+from assent.engine.actions import actions, approvals, flood
 from assent.engine.actions.approvals import GivenApproval
+from assent.engine.actions.flood import HeldGroup
 from assent.engine.actions.remainder import AGAIN_AS
-from assent.engine.core import signup
-from assent.engine.core.signup import SignupLink
-from assent.engine.people import flood, members
-from assent.engine.people.flood import HeldGroup
+from assent.engine.people import members, signup
 from assent.engine.people.people import Person
+from assent.engine.people.signup import SignupLink
 from assent.gate.gate import approver_key
 from assent.gate.policy import Policy
 from assent.gate.records import Action
@@ -149,7 +148,7 @@ def read_inbox(
             **who, now_ms=now_ms, since_ms=now_ms - FAILED_SHOWN_MS, most=MOST_STOPPED
         )
         if wanted == InboxFilter():
-            held = yield from flood.list_groups(person, now_ms)
+            held = yield from flood.list_groups(person.person_id, now_ms, everywhere=person.is_owner)
             signups = (yield from signup.list_open(now_ms)) if person.is_owner else ()
         scheduled = yield statements.list_scheduled_for(**who, now_ms=now_ms, most=MOST_SCHEDULED)
         done = yield statements.list_done_for(**who, since_ms=since_ms, most=MOST_DONE)

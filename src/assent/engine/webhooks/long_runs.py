@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions, staging
+from assent.engine.actions.idempotency import run_once
 from assent.engine.actions.staging import Reply, Request
 from assent.engine.core import jobs, journal
-from assent.engine.core.idempotency import run_once
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import add_tenant

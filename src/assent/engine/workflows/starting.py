@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assent.engine.actions import actions
+from assent.engine.actions.idempotency import run_once
 from assent.engine.core import journal
-from assent.engine.core.idempotency import run_once
 from assent.engine.workflows import answers
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import WorkflowCall, WorkflowReply

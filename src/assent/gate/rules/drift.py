@@ -3,7 +3,7 @@
 The content of an action is fixed by its digest. Account, recipients, price and the state of the target
 are not: they are observed when an action is staged or edited, recorded with its approval and observed
 again before it is claimed. A difference is refused as `stale_revision`. Pure; the engine observes
-(`assent.engine.connections.observing`).
+(`assent.engine.actions.drift_probe`).
 """
 
 from __future__ import annotations

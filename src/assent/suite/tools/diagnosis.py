@@ -24,7 +24,7 @@ from assent.platform.services import (
     Services,
     Transaction,
     actions,
-    connections,
+    connection_store,
     decode_measurement,
     long_runs,
     manual_metrics,
@@ -148,7 +148,7 @@ def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Tran
         due=due,
         by_hand=tuple(by_hand),
         lessons=lessons,
-        connections=(yield from connections.find_all(workspace_id)),
+        connections=(yield from connection_store.find_all(workspace_id)),
     )
 
 

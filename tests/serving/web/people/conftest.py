@@ -20,7 +20,7 @@ from tests.sqlite_files import new_sqlite
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.core import signup
+from assent.engine.people import signup
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import SIGNUPS_PER_HOUR
 from assent.ports import Store, Transaction

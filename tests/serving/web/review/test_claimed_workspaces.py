@@ -16,7 +16,8 @@ from tests.sqlite_files import new_sqlite
 
 from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun, Request
-from assent.engine.core import signup, tenancy
+from assent.engine.core import tenancy
+from assent.engine.people import signup
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance, Status
 from assent.kernel.ids import ActionId, WorkspaceId

@@ -18,7 +18,7 @@ from tests.serving.web.review.test_several_approvers import demote
 from tests.serving.web.shell import stories
 from tests.sqlite_files import new_sqlite
 
-from assent.engine.connections import observing
+from assent.engine.actions import drift_probe
 from assent.engine.core import tenancy
 from assent.engine.people import passkeys, people, proofs
 from assent.engine.people.origins import can_hold_keys, count_cookie, origin_of
@@ -395,7 +395,7 @@ async def test_a_person_who_is_demoted_meanwhile_decides_no_more(
     async def meanwhile(*_: object, **__: object) -> None:
         await demote(house, "Ada")
 
-    monkeypatch.setattr(observing, "check_before_approval", meanwhile)
+    monkeypatch.setattr(drift_probe, "check_before_approval", meanwhile)
     answer = await ada.post(sure.address, data=sure.fields)
 
     assert answer.status_code == 403

@@ -16,10 +16,10 @@ from starlette.responses import Response, StreamingResponse
 from assent.engine.audit import copies
 from assent.engine.audit import log as audit_log
 from assent.engine.audit import views as audit_views
-from assent.engine.audit.log import AuditFinding, Verdict
 from assent.engine.audit.views import LAST_MS, AuditCursor, EventPage
 from assent.engine.views import names
 from assent.engine.views.names import ShownNames
+from assent.gate.audit import AuditFinding, Verdict
 from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
 from assent.kernel.times import iso_time
 from assent.ports import Transaction

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.engine.connections import connections
+from assent.engine.core import connection_store
 from assent.gate.connection import (
     Account,
     Connection,
@@ -349,7 +349,7 @@ async def connectors(visit: Visit) -> Response:
         for info in visit.services.effects.connectors.values()
     ]
     groups = [(label, [row for row in rows if row["group"] == name]) for name, label in GROUPS]
-    failed = await visit.read(lambda: connections.list_failed_starts(visit.now_ms))
+    failed = await visit.read(lambda: connection_store.list_failed_starts(visit.now_ms))
     own = (each for each in failed if each.workspace_id == visit.workspace_id)
     starts = [(each.server, each.why, visit.when(each.at_ms)) for each in own]
     return visit.page("connectors.html", {"groups": [each for each in groups if each[1]], "starts": starts})

@@ -9,9 +9,9 @@ from typing import Final
 
 from starlette.responses import Response
 
+from assent.engine.actions import flood
+from assent.engine.actions.flood import HeldGroup
 from assent.engine.core.offloading import run_apart
-from assent.engine.people import flood
-from assent.engine.people.flood import HeldGroup
 from assent.gate.gate import Decider
 from assent.gate.records import Action
 from assent.kernel.limits import MAX_REASON_CHARS
@@ -93,7 +93,9 @@ async def decide(visit: Visit) -> Response:
 def _find(visit: Visit) -> Transaction[HeldGroup]:
     """Return the flood of the address, if this person may see it."""
     wanted = visit.part("workspace_id"), visit.part("proposer")
-    groups = yield from flood.list_groups(visit.person, visit.now_ms)
+    groups = yield from flood.list_groups(
+        visit.person.person_id, visit.now_ms, everywhere=visit.person.is_owner
+    )
     found = next((each for each in groups if (each.workspace_id, each.proposed_by) == wanted), None)
     if found is None:
         raise PageRefused(NOTHING_HELD)

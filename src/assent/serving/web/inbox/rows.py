@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote
 
-from assent.engine.people.flood import HeldGroup
+from assent.engine.actions.flood import HeldGroup
 from assent.engine.views.inbox import Waiting
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action

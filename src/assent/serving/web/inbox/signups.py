@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.engine.core import signup
-from assent.engine.core.signup import Decision, SignupLink
+from assent.engine.people import signup
+from assent.engine.people.signup import Decision, SignupLink
 from assent.serving.web.inbox import words
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import SEND, Screen, Visit

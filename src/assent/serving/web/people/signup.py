@@ -3,7 +3,7 @@ the form does the same for a person without an agent.
 
 On the server's own machine the button of the page creates the workspace and shows the key once. Elsewhere it
 mails a link to the address of the request, where mail is sent, and the page of that link shows the key; or
-the page waits for an owner of the server (`net.loopback`, `engine.core.signup`).
+the page waits for an owner of the server (`net.loopback`, `engine.people.signup`).
 
 Opening a link changes nothing, so that a mail scanner or a link preview cannot use it up. Used,
 expired and unknown links get the same answer.
@@ -23,9 +23,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assent.engine.actions import policies
-from assent.engine.core import signup, tenancy
+from assent.engine.core import tenancy
 from assent.engine.core.services import Services
-from assent.engine.people import members, people, signup_mail
+from assent.engine.people import members, people, signup, signup_mail
 from assent.engine.people.people import Person, Role, Session
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS, SESSION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.engine.connections import connections
-from assent.engine.core import jobs
+from assent.engine.core import connection_store, jobs
 from assent.engine.learning import manual_metrics, measurement
 from assent.engine.learning.measured import Measurement, decode_measurement
 from assent.engine.views import measure_views
@@ -283,7 +282,7 @@ async def results(visit: Visit) -> Response:
 
     def look() -> Transaction[tuple[Results, dict[str, Connection]]]:
         found = yield from measure_views.read_results(visit.workspace_id, since_ms)
-        return found, (yield from connections.find_all(visit.workspace_id))
+        return found, (yield from connection_store.find_all(visit.workspace_id))
 
     found, connected = await visit.read(look)
     measured = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from assent.engine.learning.pictures import IMAGE, path
 from assent.engine.views.review import RunReview
+from assent.gate.pictures import IMAGE, name_path
 from assent.gate.records import Action, Asset
 from assent.kernel.structs import Record
 
@@ -51,7 +51,7 @@ def of_action(found: RunReview, action: Action) -> Pictures:
 
 def list_attached(action: Action) -> tuple[PictureView, ...]:
     return tuple(
-        PictureView(path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
+        PictureView(name_path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
         for media in {media.digest: media for media in action.effect.media if media.digest}.values()
     )
 
@@ -73,7 +73,7 @@ def list_pictures(found: RunReview) -> list[Asset]:
 def _show(run_id: str, asset: Asset, goes_along: bool) -> PictureView:
     facts = asset.metadata
     return PictureView(
-        address=path(run_id, facts["digest"]),
+        address=name_path(run_id, facts["digest"]),
         alt=asset.body,
         width=facts.get("width", 0),
         height=facts.get("height", 0),

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from starlette.requests import Request
 
-from assent.engine.actions.blocked import NOT_SEEN
+from assent.engine.actions.account_binding import NOT_SEEN
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
 from assent.gate.policy import Policy, suffices

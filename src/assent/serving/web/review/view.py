@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assent.engine.learning.pictures import IMAGE
 from assent.engine.views.review import RunReview
+from assent.gate.pictures import IMAGE
 from assent.gate.preflight import Readiness
 from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history

@@ -8,13 +8,13 @@ from typing import Any, Final, get_args
 from starlette.responses import Response
 
 from assent.engine.people import members, notifications, push, targets
-from assent.engine.people.notifiers import Notifier
 from assent.engine.people.targets import CAUSES, REMIND_HOURS, Choices, NotificationTarget, TargetOwner
 from assent.engine.webhooks import events as outgoing_events
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
 from assent.gate.views import Severity
 from assent.gate.webhooks import EVENTS, State, mask_url
+from assent.ports.notifiers import Notifier
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import name_device
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit

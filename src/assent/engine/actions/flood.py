@@ -13,7 +13,6 @@ from typing import Final
 from assent.engine.actions import actions, decisions
 from assent.engine.core import journal
 from assent.engine.core.tenancy import Principal
-from assent.engine.people.people import Person
 from assent.gate.gate import ANY_CONTENT, Decider
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
@@ -78,10 +77,10 @@ def count(workspace_id: WorkspaceId, proposed_by: str, now_ms: int) -> Transacti
     return held
 
 
-def list_groups(person: Person, now_ms: int) -> Transaction[tuple[HeldGroup, ...]]:
-    """List the floods in the workspaces of a person."""
+def list_groups(person_id: str, now_ms: int, *, everywhere: bool) -> Transaction[tuple[HeldGroup, ...]]:
+    """List the floods in the workspaces of a person, or `everywhere`."""
     rows = yield statements.list_held_groups(
-        everywhere=int(person.is_owner), person_id=person.person_id, now_ms=now_ms, most=MOST_GROUPS
+        everywhere=int(everywhere), person_id=person_id, now_ms=now_ms, most=MOST_GROUPS
     )
     return tuple(_group(row) for row in rows)
 

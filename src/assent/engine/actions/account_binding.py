@@ -14,11 +14,10 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, circumstances, hooks
+from assent.engine.actions import actions, approvals, circumstances, drift_probe, hooks
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Decided
-from assent.engine.connections import observing
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.gate import gate
@@ -89,7 +88,7 @@ async def _describe_bound(services: Services, action: Action, effect: Effect, re
     """Return the action with this effect, its view and what is observed of it."""
     view = await describe(services, action.workspace_id, effect)
     bound = msgspec.structs.replace(action, effect=effect, view=view)
-    observed = await observing.observe(services, bound, ready=readiness.ready, described=True)
+    observed = await drift_probe.observe(services, bound, ready=readiness.ready, described=True)
     return drift.with_observation(bound, msgspec.structs.replace(observed, since_ms=services.clock.now_ms()))
 
 
@@ -97,7 +96,7 @@ async def check_before_approval(services: Services, action: Action, *, by: str, 
     """Look again at what a person is about to approve. Raises `Refusal` if it is not as it was shown;
     the next look shows it."""
     await reread(services, action, by=by, via=via)
-    await observing.check_before_approval(services, action, by=by, via=via)
+    await drift_probe.check_before_approval(services, action, by=by, via=via)
 
 
 async def reread(services: Services, action: Action, *, by: str, via: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.gate.audit import name_state
 from assent.gate.records import Action
 from assent.kernel.structs import WireRecord
 from assent.ports import Connector
@@ -65,3 +66,8 @@ def may_claim(connector: Connector | None, action: Action, now_ms: int) -> bool:
     if doubt is None:
         return True
     return doubt.revision == action.revision and recognises(connector, doubt.since_ms, now_ms)
+
+
+def explain(since_ms: int) -> str:
+    """Say why the outcome of an action is not known after a restore."""
+    return f"the database was put back to {name_state(since_ms)}, and it may have been sent after that"

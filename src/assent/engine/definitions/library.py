@@ -19,7 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from assent.engine.workflows.files import ANSWERS, SUFFIXES, DocumentRefused, load_document, refuse_size
+from assent.engine.definitions.files import ANSWERS, SUFFIXES, DocumentRefused, load_document, refuse_size
 from assent.kernel.structs import Record
 from assent.workflow import (
     Compiled,
