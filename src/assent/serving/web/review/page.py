@@ -57,10 +57,10 @@ from assent.present.refusals import explain_missing_type
 from assent.present.status_report import describe_run
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import Cookies, KeysWhenReady, find_session
+from assent.serving.web.review import card as review_card
 from assent.serving.web.review import decisions as review_decisions
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import problems as review_problems
-from assent.serving.web.review import view as review_view
 from assent.serving.web.review import words
 from assent.serving.web.review.access import (
     NO_LINK,
@@ -294,7 +294,7 @@ class ReviewPages:
             viewer.reach,
         )
         readiness = await review_problems.read_readiness_of_run(services, found)
-        cards = await run_apart(review_view.cards, found, readiness, looking)
+        cards = await run_apart(review_card.cards, found, readiness, looking)
         look_again = find_next_look(request, cards) if tried is None else None
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
@@ -305,14 +305,14 @@ class ReviewPages:
             "prepared": when(found.run.created_ms, now_ms),
             "cards": cards,
             "find": " ".join(request.query_params.get("find", "").split())[:MAX_FIND_CHARS],
-            "headline": review_view.headline(cards, has_actions=bool(found.actions)),
-            "others": await run_apart(review_view.others, found),
+            "headline": review_card.headline(cards, has_actions=bool(found.actions)),
+            "others": await run_apart(review_card.others, found),
             "loose_pictures": review_pictures.list_unattached(found),
             "tried": tried,
             "goal": describe_run(found.run.inputs),
             "operator": services.effects.operators.get(found.run.operator, found.run.operator),
-            "progress": review_view.count_progress(cards),
-            "rest": review_view.list_rest(found, cards),
+            "progress": review_card.count_progress(cards),
+            "rest": review_card.list_rest(found, cards),
             "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
             "done": say_done(request, found, cards, decided, nonce, self._services.limits.undo_ms, stopped)
             if tried is None
