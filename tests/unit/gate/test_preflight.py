@@ -24,6 +24,7 @@ from assent.gate.preflight import (
     grade_severity,
     is_expired,
     is_overdue,
+    may_lack_credits,
     preflight,
     price,
     raise_severity,
@@ -240,6 +241,16 @@ def test_a_price_above_the_remaining_credits_is_a_gate_and_no_risk(left: int | N
         assert f" {max(0, left or 0)}" in priced.warnings[1] and "3" in priced.warnings[1]
     assert price(priced, left) == priced
     assert price(priced, None) == replace(found, warnings=("careful",))
+
+
+@pytest.mark.parametrize(
+    ("gates", "cost", "may_lack"),
+    [((), 0, False), ((), 3, True), ((CREDITS_MISSING,), 0, True), ((CREDITS_MISSING,), 3, True)],
+)
+def test_only_what_costs_credits_or_lacked_them_may_lack_them(
+    gates: tuple[str, ...], cost: int, may_lack: bool
+) -> None:
+    assert may_lack_credits(staged(gates=gates, estimated_cost_credits=cost)) is may_lack
 
 
 @pytest.mark.parametrize("state", STATES)
