@@ -31,10 +31,10 @@ from tests.postgres_server import Cluster, binaries
 
 from assent.app import App
 from assent.engine.actions import actions
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.engine.people import people
 from assent.engine.workflows.answers import WorkflowAnswer
+from assent.gate.effects import EXECUTE
 from assent.kernel.ids import ActionId
 from assent.processes.serve import Surfaces
 from assent.settings.load import load_settings
@@ -225,7 +225,7 @@ class Side:
         await approve_action(await self._next(), ApproveAction(action_id=action_id))
 
     async def execute(self, action_id: str) -> None:
-        await execute_approved(await self._next(), ExecuteAction(action_id=action_id), tool=EXECUTE_TOOL)
+        await execute_approved(await self._next(), ExecuteAction(action_id=action_id), tool=EXECUTE)
 
     async def status(self) -> None:
         await status(await self._next(), StatusRequest())

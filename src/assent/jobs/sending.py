@@ -10,11 +10,11 @@ from typing import Final
 
 from assent.engine.actions import actions
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core import freezes
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
 from assent.engine.people import notifications
+from assent.gate.effects import EXECUTE
 from assent.gate.records import ExecutionState, Status
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
@@ -32,7 +32,7 @@ async def send(services: Services, job: Job) -> None:
     order = ExecutionOrder(
         workspace_id=job.workspace_id,
         action_id=ActionId(job.payload["actionId"]),
-        tool=EXECUTE_TOOL,
+        tool=EXECUTE,
         by="approve_and_send",
         key=f"job:{job.key}",
         approval=job.payload.get("approval"),

@@ -15,10 +15,10 @@ import msgspec
 from assent.engine.actions import actions, circumstances, refusal_details
 from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
 from assent.gate.audit import ActionRecord, build_record
+from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, ExecutionState, Media
@@ -133,7 +133,7 @@ async def _send(call: Call, answer: Decided) -> Decided:
     order = ExecutionOrder(
         workspace_id=call.caller.workspace_id,
         action_id=action_id,
-        tool=EXECUTE_TOOL,
+        tool=EXECUTE,
         by=call.caller.name,
         key=execution_key(answer.action_id, answer.revision),
         approval=approval.since,

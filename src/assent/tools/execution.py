@@ -10,11 +10,11 @@ import msgspec
 
 from assent.engine.actions import actions, reconciliation, recording
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import Executed
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.gate.audit import ActionRecord, build_record
+from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT
 from assent.gate.records import Action
 from assent.kernel.ids import require_action_id
@@ -123,7 +123,7 @@ def _answer_resolved(call: Call, action: Action) -> Resolved:
 
 TOOLS = (
     Tool(
-        name=EXECUTE_TOOL,
+        name=EXECUTE,
         title="Execute an approved action",
         description="Fires one approved action exactly as it was approved: publishes the post or sends the mail, once. "
         "USE WHEN the user has approved it and wants it to go out. Refuses with requires_approval unless the stored "
@@ -132,7 +132,7 @@ TOOLS = (
         behaviour=FIRES,
         request=ExecuteAction,
         reply=Executed,
-        handler=partial(execute_approved, tool=EXECUTE_TOOL),
+        handler=partial(execute_approved, tool=EXECUTE),
         scope=SCOPE,
     ),
     Tool(

@@ -13,7 +13,6 @@ from tests.surfaces import Outcome, Surface
 
 from assent.engine.actions import actions, decisions, execution, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import failpoints, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
@@ -37,7 +36,7 @@ WITHDRAW = "chieflab_withdraw_approval"
 GET = "chieflab_get_action"
 PENDING = "chieflab_list_pending_actions"
 AUDIT = "chieflab_query_audit"
-EXECUTE = EXECUTE_TOOL
+EXECUTE = "chieflab_execute_approved_action"
 PUBLISH = "chieflab_publish_approved_post"
 SEND = "chieflab_send_approved_email"
 RESOLVE = "chieflab_resolve_unknown_outcome"

@@ -19,7 +19,7 @@ from tests.promises import find_promises
 from assent.cli.freeze import stop_sending
 from assent.engine.actions import actions, execution
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL, ReadinessAnswer
+from assent.engine.actions.guards import ReadinessAnswer
 from assent.engine.core import freezes
 from assent.gate.policy import Policy, Requirement
 from assent.gate.preflight import Readiness
@@ -52,7 +52,7 @@ async def test_every_executor_is_refused_and_the_approval_stays(surface: Gate) -
         assert (answer["reason"], answer["retry"], answer["statusCode"]) == ("frozen", "never", 423)
         assert "a wrong price" in answer["userMessage"]
     order = ExecutionOrder(
-        workspace_id=surface.workspace_id, action_id=ActionId(action_id), tool=EXECUTE_TOOL, by="test"
+        workspace_id=surface.workspace_id, action_id=ActionId(action_id), tool=EXECUTE, by="test"
     )
     with pytest.raises(Refusal) as refused:
         await executions.hand_out(surface.app.owner_services, order)
@@ -317,7 +317,7 @@ async def begin_claim(surface: Gate, action_id: str) -> Callable[[], Transaction
     """The transaction that claims an action, after its connector said that it is ready."""
     services, now_ms, action = surface.app.services, surface.clock.now_ms(), await surface.stored(action_id)
     order = ExecutionOrder(
-        workspace_id=action.workspace_id, action_id=action.action_id, tool=EXECUTE_TOOL, by="test"
+        workspace_id=action.workspace_id, action_id=action.action_id, tool=EXECUTE, by="test"
     )
     asked = ReadinessAnswer(action.effect.connector, action.digest, Readiness(ready=True))
     return lambda: execution.claim(services, order, services.new_id(now_ms), now_ms, asked)

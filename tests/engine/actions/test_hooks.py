@@ -14,13 +14,13 @@ from tests.serving.web.review.kit import House, post
 
 from assent.engine.actions import decisions, hooks
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.audit.log import Signer
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.erasure import contents
 from assent.engine.learning import memory
 from assent.engine.people import targets
 from assent.engine.webhooks import subscriptions
+from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action, Assurance
 from assent.gate.webhooks import EVENTS
@@ -67,9 +67,7 @@ async def approve(house: House) -> Action:
 
 
 async def execute(house: House, action: Action) -> None:
-    order = ExecutionOrder(
-        workspace_id=LOCAL_WORKSPACE, action_id=action.action_id, tool=EXECUTE_TOOL, by="local"
-    )
+    order = ExecutionOrder(workspace_id=LOCAL_WORKSPACE, action_id=action.action_id, tool=EXECUTE, by="local")
     try:
         await executions.execute(house.services, order)
     except Refusal as refusal:

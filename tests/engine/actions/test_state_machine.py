@@ -43,12 +43,12 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine.actions import actions, decisions, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import Executed
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import journal
 from assent.engine.core.journal import Event, Head
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action, Assurance
 from assent.jobs.kinds import job_kinds
@@ -335,7 +335,7 @@ class Machine(RuleBasedStateMachine):
         order = ExecutionOrder(
             workspace_id=self.workspace,
             action_id=one.action_id,
-            tool=SEND if wrong_tool else EXECUTE_TOOL,
+            tool=SEND if wrong_tool else EXECUTE,
             by="test",
             key=f"{key} {one.action_id}" if key is not None else None,
         )
@@ -380,7 +380,7 @@ class Machine(RuleBasedStateMachine):
             order = ExecutionOrder(
                 workspace_id=self.workspace,
                 action_id=one.action_id,
-                tool=EXECUTE_TOOL,
+                tool=EXECUTE,
                 by="test",
                 key=f"{one.key} {one.action_id}",
             )

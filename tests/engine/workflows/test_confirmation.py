@@ -12,8 +12,8 @@ from tests.engine.workflows.kit import APPROVE, EDIT, GET, REJECT, Payload, Play
 from tests.workflow.library import step
 
 from assent.engine.actions import change_requests, decisions
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.webhooks import subscriptions, webhooks
+from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance
@@ -235,7 +235,7 @@ async def test_only_the_workflow_passes_its_own_confirmation(play: Player) -> No
     at = await at_gate(play)
     refusal = await asked(play, at, **NOTES)
     await play.decide(APPROVE, refusal["actionId"])
-    fired = await play.ask(EXECUTE_TOOL, actionId=refusal["actionId"])
+    fired = await play.ask(EXECUTE, actionId=refusal["actionId"])
     assert fired.is_error
     assert (await play.action(refusal["actionId"]))["status"] == "approved"
     assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
@@ -243,7 +243,7 @@ async def test_only_the_workflow_passes_its_own_confirmation(play: Player) -> No
 
 async def test_an_executor_called_on_a_waiting_step_is_told_about_the_step(play: Player) -> None:
     refusal = await asked(play, await at_gate(play), **NOTES)
-    told = (await play.ask(EXECUTE_TOOL, actionId=refusal["actionId"])).payload
+    told = (await play.ask(EXECUTE, actionId=refusal["actionId"])).payload
     assert told["reason"] == "requires_approval" and "workflow_advance" in told["fixActionForAgent"]
     assert "sent" not in told["userMessage"] and "step" in told["userMessage"]
     report = (await play.ask("chieflab_report")).payload
@@ -355,7 +355,7 @@ async def test_nothing_that_sends_or_publishes_touches_a_confirmation(play: Play
             await play.decide(APPROVE, action_id)
         before = await play.action(action_id)
         for tool, more in (
-            (EXECUTE_TOOL, {}),
+            (EXECUTE, {}),
             ("chieflab_use_manual_fallback", {}),
             ("chieflab_retry_blocked_action", {}),
             ("chieflab_record_manual_publish", {"url": "https://example.org/1"}),

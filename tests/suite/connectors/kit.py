@@ -13,10 +13,10 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine.actions import actions, decisions, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.actions.recording import RECONCILE_JOB, Executed
 from assent.engine.core.jobs import JobKind
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
+from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action, Assurance
 from assent.jobs.worker import Runner
@@ -69,7 +69,7 @@ class Engine:
     async def execute(self, action_id: ActionId, key: str | None = None) -> Executed | Refusal:
         """What an executor answers, refusals included."""
         order = ExecutionOrder(
-            workspace_id=LOCAL_WORKSPACE, action_id=action_id, tool=EXECUTE_TOOL, by="test", key=key
+            workspace_id=LOCAL_WORKSPACE, action_id=action_id, tool=EXECUTE, by="test", key=key
         )
         try:
             return await executions.execute(self.services, order)

@@ -10,7 +10,6 @@ from tests.unit.builders import NOW_MS, REFUND, SEALS, approve, put_in, stage
 
 from assent.engine.actions import doubts, guards
 from assent.engine.actions.guards import (
-    EXECUTE_TOOL,
     GUARDS,
     PASS,
     Ask,
@@ -24,7 +23,7 @@ from assent.engine.actions.guards import (
     WasSent,
 )
 from assent.engine.core.freezes import Freeze
-from assent.gate.effects import EffectType, EffectTypes
+from assent.gate.effects import EXECUTE, EffectType, EffectTypes
 from assent.gate.policy import DEFAULT, Requirement
 from assent.gate.preflight import Readiness
 from assent.gate.records import WORKFLOW, Action, Assurance, Observation, Voice
@@ -215,11 +214,11 @@ def test_a_job_uses_only_the_approval_that_scheduled_it(meant: int | None, passe
     ("executes", "tool", "passes"),
     [
         ("server", "own_tool", True),
-        ("server", EXECUTE_TOOL, True),
+        ("server", EXECUTE, True),
         ("server", "acme_refund", True),
         ("server", "other_tool", False),
         ("agent", "own_tool", True),
-        ("agent", EXECUTE_TOOL, False),
+        ("agent", EXECUTE, False),
         ("agent", "acme_refund", True),
     ],
 )
@@ -241,7 +240,7 @@ def test_an_action_is_sent_by_its_own_tool_those_of_its_type_or_the_general_one(
 def test_an_action_whose_type_is_gone_is_sent_by_its_own_tool_or_the_general_one() -> None:
     action = put_in(APPROVED, executor_tool="own_tool")
 
-    for tool, passes in (("own_tool", True), (EXECUTE_TOOL, True), ("acme_refund", False)):
+    for tool, passes in (("own_tool", True), (EXECUTE, True), ("acme_refund", False)):
         verdict = guards.suits_the_tool(facts(action, tool=tool, effects=EffectTypes()))
         assert (verdict is PASS) is passes
 
@@ -249,7 +248,7 @@ def test_an_action_whose_type_is_gone_is_sent_by_its_own_tool_or_the_general_one
 def test_no_tool_sends_the_confirmation_of_a_step() -> None:
     step = put_in(APPROVED, replace(REFUND, connector=WORKFLOW))
 
-    assert read_reason(guards.suits_the_tool(facts(step, tool=EXECUTE_TOOL))) is Reason.VALIDATION_ERROR
+    assert read_reason(guards.suits_the_tool(facts(step, tool=EXECUTE))) is Reason.VALIDATION_ERROR
 
 
 def test_content_that_could_not_be_delivered_is_not_sent() -> None:

@@ -14,7 +14,7 @@ from assent.engine.actions import doubts, drift_probe
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.gate import gate
-from assent.gate.effects import EffectTypes
+from assent.gate.effects import EXECUTE, EffectTypes
 from assent.gate.policy import Requirement, holds
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Observation, Status, Voice
@@ -27,8 +27,6 @@ from assent.ports import Connector
 from assent.present import refusals
 from assent.present.refusals import Links
 from assent.present.workflow_step import refuse_confirmation
-
-EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
 
 
 class ReadinessAnswer(Record):
@@ -160,7 +158,7 @@ def suits_the_tool(facts: ClaimFacts) -> Verdict:
     except Refusal as refusal:
         return Refuse(refusal)
     found = facts.effects.find(action.effect)
-    general = () if action.view.executes == "agent" else (EXECUTE_TOOL,)
+    general = () if action.view.executes == "agent" else (EXECUTE,)
     others = found.executor_tools if found is not None else ()
     if tool in (action.executor_tool, *general, *others):
         return PASS

@@ -13,11 +13,11 @@ from tests.serving.web.review.kit import House, mail, post
 from tests.serving.web.review.test_people_and_approvers import invited, two_people
 
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.guards import EXECUTE_TOOL
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import memory
 from assent.engine.people import members
 from assent.engine.people.people import Role
+from assent.gate.effects import EXECUTE
 from assent.gate.records import Action
 from assent.gate.views import Severity
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId
@@ -49,7 +49,7 @@ async def staged(house: House) -> Action:
 async def execute(house: House, action: Action) -> Reason | None:
     """Execute as an agent does; the reason of a refusal."""
     order = ExecutionOrder(
-        workspace_id=LOCAL_WORKSPACE, action_id=ActionId(action.action_id), tool=EXECUTE_TOOL, by="local"
+        workspace_id=LOCAL_WORKSPACE, action_id=ActionId(action.action_id), tool=EXECUTE, by="local"
     )
     try:
         await executions.execute(house.services, order)
