@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import msgspec
 
-from assent.engine.actions import hooks
-from assent.engine.actions.hooks import Subscriber
 from assent.engine.core import tenancy
 from assent.engine.core.callers import SeenCallers
 from assent.engine.core.connection_store import ConnectionStore
@@ -69,6 +67,7 @@ from assent.settings.secret_files import resolve_secrets
 from assent.stores import open_store
 
 if TYPE_CHECKING:
+    from assent.engine.actions.hooks import Subscriber
     from assent.engine.definitions.library import WorkflowLibrary
     from assent.extensions.registry import Extensions
     from assent.gate.audit import RestoreReport, Verdict
@@ -127,7 +126,6 @@ class App:
         accept_older: bool = False,
     ) -> None:
         """`accept_older`: use a store that is behind the recorded head, because a person said so."""
-        hooks.provide(_load_subscribers)
         self.settings = settings
         self.clock = clock or SystemClock()
         self.keys = ServerKeys(self._read_secrets)
@@ -343,7 +341,10 @@ class App:
         """Refuse a store that is behind the recorded head. Check the secrets against the store, seal
         with the newest, hold what a restore left in doubt, create the default workspace."""
         # Imported late: a client of stdio waits for the first answer, which needs none of these.
+        from assent.engine.actions import hooks
         from assent.engine.recovery import failovers
+
+        hooks.provide(_load_subscribers)
 
         self.keys.forget()
         if self.store.dialect != "sqlite":

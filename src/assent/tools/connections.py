@@ -413,7 +413,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
             ended = yield from begin()
             message = f"{info.label} is disconnected and its secrets are destroyed here."
             if info.auth_mode != "password":
-                message += f" To end them at {info.label} too, remove them there."
+                message += f" If {info.label} still lists this server, remove it there."
             return Disconnected(
                 ok=True,
                 provider=info.id,

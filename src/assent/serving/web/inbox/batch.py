@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.responses import Response
 
 from assent.engine.core import freezes
@@ -25,7 +26,7 @@ from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import Action, Assurance
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
-from assent.kernel.refusals import Refusal
+from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Begin, Transaction
 from assent.present.refusals import explain_missing_type
 from assent.serving.web.inbox import words
@@ -43,6 +44,16 @@ from assent.use_cases import decisions
 from assent.use_cases.decisions import Decision, read_readiness
 
 DECISIONS: Final = ("approve", "reject")
+OUTRUN: Final = frozenset(
+    {
+        Reason.ACTION_CLOSED,
+        Reason.ACTION_EXPIRED,
+        Reason.EXECUTION_IN_PROGRESS,
+        Reason.OUTCOME_UNKNOWN,
+        Reason.STALE_REVISION,
+    }
+)
+"""Refusals of an action that is no longer as the page showed it."""
 INBOX: Final = Link("/inbox", words.BACK_TO_THE_INBOX)
 
 NOT_TOGETHER: Final = PageProblem(
@@ -126,7 +137,7 @@ async def decide(visit: Visit) -> Response:
             decided = await decisions.reject_together(visit.services, asked, reason, write)
     except Refusal as refusal:
         await _ask_to_confirm(visit, refusal, assurance, form)
-        raise PageRefused(CHANGED) from None
+        raise PageRefused(_explain(refusal)) from None
     said = {"did": decision, "count": len(decided)}
     frozen = await visit.read(lambda: _find_freeze(decided))
     if decision == "approve" and form.get("then") == "send" and frozen is None:
@@ -134,6 +145,14 @@ async def decide(visit: Visit) -> Response:
     back = form.get("back", "")
     here = back if back.startswith("/inbox?") else "/inbox?"
     return visit.go(f"{here}{'' if here.endswith('?') else '&'}{urlencode(said)}")
+
+
+def _explain(refusal: Refusal) -> PageProblem:
+    """Word why none was decided: another person was faster, or the reason of the refusal."""
+    if refusal.reason in OUTRUN:
+        return CHANGED
+    why = refusal.recovery().user_message
+    return msgspec.structs.replace(CHANGED, title=words.NOTHING_WAS_DECIDED, what=why)
 
 
 async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, form: dict[str, str]) -> None:
@@ -205,16 +224,18 @@ def _sends(action: Action) -> bool:
     return action.view.executes == "server"
 
 
-async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[str]:
-    """Why some of them cannot be sent now, one sentence for each connector."""
-    said: dict[tuple[str, str], str] = {}
+async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[tuple[str, bool]]:
+    """Why some of them cannot be sent now, one sentence for each connector, and whether they can be approved
+    all the same."""
+    said: dict[tuple[str, str], tuple[str, bool]] = {}
     for action in filter(_sends, found):
         services = visit.services.for_workspace(action.workspace_id)
         way = action.workspace_id, action.effect.connector
         if way not in said and action.effect.connector in services.connectors:
             ready = await read_readiness(services, action)
             if ready is not None and not ready.ready:
-                said[way] = ready.fix_hint or words.IS_NOT_READY.format(via=action.view.via)
+                why = ready.fix_hint or words.IS_NOT_READY.format(via=action.view.via)
+                said[way] = why, not sends_at_once(action)
     return list(dict.fromkeys(said.values()))
 
 

@@ -55,6 +55,7 @@ GO_BACK_AND_SELECT_LOW: Final = "Go back and select low-risk rows, or open each 
 SOMETHING_CHANGED_WHILE_YOU_WERE: Final = "Something changed while you were looking"
 ONE_OF_THESE_WAS_EDITED: Final = "One of these was edited or decided by someone else. Nothing was decided."
 GO_BACK_TO_THE_INBOX: Final = "Go back to the inbox, look at what waits now, and select again."
+NOTHING_WAS_DECIDED: Final = "Nothing was decided"
 SAY_WHY: Final = "Say why in a few words, so that the next draft is better."
 IS_NOT_READY: Final = "{via} is not ready."
 
