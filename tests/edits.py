@@ -12,7 +12,7 @@ from assent.gate.records import Action
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.use_cases import decisions
-from assent.use_cases.decisions import Decision
+from assent.use_cases.decisions import DecisionOrder
 
 
 async def prepare(
@@ -24,5 +24,5 @@ async def prepare(
 
 async def edit(services: Services, decider: Decider, action_id: ActionId, changes: dict[str, Any]) -> Action:
     action, _ = await services.store.read(lambda: actions.find(decider.workspace_id, action_id))
-    wish = Decision(decider, action, ANY_CONTENT)
+    wish = DecisionOrder(decider, action, ANY_CONTENT)
     return await decisions.edit(services, wish, changes, services.store.write)

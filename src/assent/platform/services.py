@@ -107,4 +107,4 @@ from assent.use_cases import decisions as decisions
 from assent.use_cases import executions as executions
 from assent.use_cases import measurements as measurements
 from assent.use_cases import runs as runs
-from assent.use_cases.decisions import Decision as Decision
+from assent.use_cases.decisions import DecisionOrder as DecisionOrder

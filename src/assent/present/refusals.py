@@ -37,7 +37,7 @@ def no_link(action: Action) -> None:
 
 
 @contextmanager
-def worded(links: Links) -> Iterator[None]:
+def wording(links: Links) -> Iterator[None]:
     """Give words and a review link to what the gate objects to inside."""
     try:
         yield

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from assent.engine.actions import actions, circumstances, refusal_details
-from assent.engine.actions.circumstances import Decided
+from assent.engine.actions.circumstances import DecisionReply
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
@@ -49,7 +49,7 @@ from assent.tools.client_dialog import (
 )
 from assent.tools.definition import DECIDES, READS, Call, InputRequired, Tool
 from assent.use_cases import decisions, executions
-from assent.use_cases.decisions import Decision
+from assent.use_cases.decisions import DecisionOrder
 
 SCOPE = "actions:decide"
 
@@ -71,7 +71,7 @@ class PendingActions(WireRecord, kw_only=True):
     """For each pending action, the decisions about the listed content that the caller may make."""
 
 
-async def approve_action(call: Call, request: ApproveAction) -> Decided | InputRequired:
+async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | InputRequired:
     """Approve an action by its id (E20). No other tool approves; it must be one's own (E69).
 
     The approval is the one that the agent passes on. If the policy asks for `client`, the client asks
@@ -83,23 +83,27 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided | InputR
         raise lack_scope(EXECUTE_RIGHT)
     readiness = outlook.readiness_of(action.effect)
 
-    async def approve(asked: AskedQuestion | None) -> Decided:
-        async def write(begin: Begin[Action]) -> Decided:
+    async def approve(asked: AskedQuestion | None) -> DecisionReply:
+        async def write(begin: Begin[Action]) -> DecisionReply:
             present = outlook
             if not readiness.ready:
                 # It may have become ready: it was asked again.
                 _, present = await circumstances.read_action(services, call.caller, action_id)
 
-            def answer() -> Transaction[Decided]:
+            def answer() -> Transaction[DecisionReply]:
                 return present.answer((yield from begin()), "approve")
 
-            once = client_dialog.approve_once(call, asked, Decided, answer) if asked is not None else answer
-            return await call.write_once(request, once, Decided)
+            once = (
+                client_dialog.approve_once(call, asked, DecisionReply, answer)
+                if asked is not None
+                else answer
+            )
+            return await call.write_once(request, once, DecisionReply)
 
-        wish = Decision(decider_for(call), action, SeenVersion(digest=request.digest))
+        wish = DecisionOrder(decider_for(call), action, SeenVersion(digest=request.digest))
         if asked is not None:
             seen = SeenVersion(asked.revision, asked.digest)
-            wish = Decision(client_dialog.make_decider(call, asked), action, seen)
+            wish = DecisionOrder(client_dialog.make_decider(call, asked), action, seen)
         return await decisions.approve(services, wish, write, links=links_for(call), readiness=readiness)
 
     asked: AskedQuestion | InputRequired | Action | None = None
@@ -120,7 +124,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided | InputR
     return await _send(call, answer) if sends else answer
 
 
-async def _send(call: Call, answer: Decided) -> Decided:
+async def _send(call: Call, answer: DecisionReply) -> DecisionReply:
     """Execute the approved action, or say why it was not sent. The approval is kept either way."""
     if answer.status != "approved" or EXECUTE_RIGHT not in call.caller.scopes:
         return msgspec.structs.replace(answer, sent=False)
@@ -162,7 +166,7 @@ OVERTAKEN = (
 )
 
 
-async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
+async def _not_sent(call: Call, answer: DecisionReply, refusal: Refusal) -> DecisionReply:
     """Say why the action was not sent, with the action as the attempt left it."""
     completed = await refusal_details.complete(call.services, call.caller, refusal, {})
     why, action_id = completed.recovery(), ActionId(answer.action_id)
@@ -188,24 +192,24 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
     )
 
 
-async def reject_action(call: Call, request: RejectAction) -> Decided:
+async def reject_action(call: Call, request: RejectAction) -> DecisionReply:
     """Reject an action by its id, with a reason (E20)."""
     action_id = require_action_id(request.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    wish = Decision(decider_for(call), action, SeenVersion(digest=request.digest))
-    write = call.answering(request, lambda done: outlook.answer(done, "reject"), Decided)
+    wish = DecisionOrder(decider_for(call), action, SeenVersion(digest=request.digest))
+    write = call.answering(request, lambda done: outlook.answer(done, "reject"), DecisionReply)
     return await decisions.reject(call.services, wish, request.reason, write, links=links_for(call))
 
 
-async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
+async def withdraw_approval(call: Call, request: WithdrawApproval) -> DecisionReply:
     action_id = require_action_id(request.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    wish = Decision(decider_for(call), action, ANY_CONTENT)
-    write = call.answering(request, lambda done: outlook.answer(done, "withdraw"), Decided)
+    wish = DecisionOrder(decider_for(call), action, ANY_CONTENT)
+    write = call.answering(request, lambda done: outlook.answer(done, "withdraw"), DecisionReply)
     return await decisions.withdraw(call.services, wish, request.reason, write, links=links_for(call))
 
 
-async def edit_action(call: Call, request: EditAction) -> Decided:
+async def edit_action(call: Call, request: EditAction) -> DecisionReply:
     action_id = require_action_id(request.action_id)
     changes: dict[str, Any] = {
         name: value
@@ -232,10 +236,10 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     found = call.services.effects.find(before.effect)
     if schedule_ms is not None and found is not None and not found.schedulable:
         raise bad_argument("scheduleFor", "no time: this is done when it is executed", "a time")
-    write = call.answering(request, lambda done: outlook.answer(done, "edit"), Decided)
+    write = call.answering(request, lambda done: outlook.answer(done, "edit"), DecisionReply)
     return await decisions.edit(
         call.services,
-        Decision(decider_for(call), before, SeenVersion(digest=request.digest)),
+        DecisionOrder(decider_for(call), before, SeenVersion(digest=request.digest)),
         changes,
         lambda begin: write(call.metered(begin)),
         links=links_for(call),
@@ -310,7 +314,7 @@ TOOLS = (
         category="review",
         behaviour=DECIDES,
         request=ApproveAction,
-        reply=Decided,
+        reply=DecisionReply,
         handler=approve_action,
         scope=SCOPE,
         keyed_as="ApproveAction",
@@ -324,7 +328,7 @@ TOOLS = (
         category="review",
         behaviour=DECIDES,
         request=RejectAction,
-        reply=Decided,
+        reply=DecisionReply,
         handler=reject_action,
         scope=SCOPE,
         keyed_as="RejectAction",
@@ -338,7 +342,7 @@ TOOLS = (
         category="review",
         behaviour=DECIDES,
         request=EditAction,
-        reply=Decided,
+        reply=DecisionReply,
         handler=edit_action,
         scope=SCOPE,
         keyed_as="EditAction",
@@ -351,7 +355,7 @@ TOOLS = (
         category="review",
         behaviour=DECIDES,
         request=WithdrawApproval,
-        reply=Decided,
+        reply=DecisionReply,
         handler=withdraw_approval,
         scope=SCOPE,
         keyed_as="WithdrawApproval",

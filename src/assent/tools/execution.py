@@ -26,7 +26,7 @@ from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
 from assent.use_cases import executions
-from assent.use_cases.decisions import Decision
+from assent.use_cases.decisions import DecisionOrder
 
 SCOPE = "actions:execute"
 PUBLISH_TOOL = "chieflab_publish_approved_post"
@@ -86,7 +86,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
     action, _, frozen = await call.services.store.read(
         lambda: actions.find_with_freeze(workspace_id, action_id)
     )
-    wish = Decision(decider_for(call), action, ANY_CONTENT)
+    wish = DecisionOrder(decider_for(call), action, ANY_CONTENT)
     said: dict[str, str] = {"actionId": action_id, "outcome": request.outcome}
     if request.outcome == "look_now":
         asked = call.answering(request, partial(_answer_asked, call, frozen), Resolved, said)

@@ -20,7 +20,7 @@ from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool
 from assent.use_cases import decisions, executions
-from assent.use_cases.decisions import Decision
+from assent.use_cases.decisions import DecisionOrder
 
 
 class UseManualFallback(Arguments, kw_only=True):
@@ -67,7 +67,7 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
         HandedOver,
         {"actionId": action_id},
     )
-    wish = Decision(decider_for(call), before, ANY_CONTENT)
+    wish = DecisionOrder(decider_for(call), before, ANY_CONTENT)
     return await decisions.hand_over(call.services, wish, write, links=links_for(call))
 
 
@@ -81,7 +81,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     around = outlook.of(found)
     return await executions.record_by_hand(
         call.services,
-        Decision(decider_for(call), found, ANY_CONTENT),
+        DecisionOrder(decider_for(call), found, ANY_CONTENT),
         url,
         call.answering(request, answer_executed, Executed, {"actionId": action_id, "url": url}),
         links=links_for(call),

@@ -45,7 +45,7 @@ READINESS_SECONDS: Final = 2.0
 """After this time a decision is made without the readiness of the connector."""
 
 
-class Decision(Record):
+class DecisionOrder(Record):
     """A decision that is asked for: by whom, about which action as the caller read it, and what they saw of it. With
     `send`, what is approved is also executed."""
 
@@ -61,7 +61,7 @@ class Decision(Record):
 
 async def approve(
     services: Services,
-    wish: Decision,
+    wish: DecisionOrder,
     write: Write[Action, R],
     *,
     links: Links = no_link,
@@ -79,7 +79,11 @@ async def approve(
 
 
 async def approve_together(
-    services: Services, asked: Sequence[Decision], write: Write[tuple[Action, ...], R], *, undo: bool = False
+    services: Services,
+    asked: Sequence[DecisionOrder],
+    write: Write[tuple[Action, ...], R],
+    *,
+    undo: bool = False,
 ) -> R:
     """Approve several actions, of one or more workspaces: all or none."""
     bound = None
@@ -97,7 +101,7 @@ async def approve_together(
     return await _write(services, bound, write, begin)
 
 
-async def _look_again(services: Services, wish: Decision, readiness: Readiness | None) -> Action | None:
+async def _look_again(services: Services, wish: DecisionOrder, readiness: Readiness | None) -> Action | None:
     """Check what an approval needs before its transaction. Returns the action if it was bound to an account just now:
     that is a new revision, which the decider has not seen."""
     action, by, via = wish.action, wish.decider.by, wish.decider.via
@@ -117,7 +121,7 @@ async def _look_again(services: Services, wish: Decision, readiness: Readiness |
     return None
 
 
-def _needs_account(services: Services, wish: Decision) -> bool:
+def _needs_account(services: Services, wish: DecisionOrder) -> bool:
     """Whether an approval is about where its action goes: it waits, or is sent with the approval."""
     state = state_of(wish.action)
     if state not in (AWAITING, APPROVED, RETRYABLE) or is_expired(wish.action, services.clock.now_ms()):
@@ -137,7 +141,7 @@ async def read_readiness(services: Services, action: Action) -> Readiness | None
 
 
 def _approve(
-    services: Services, wish: Decision, links: Links, now_ms: int, *, undo: bool
+    services: Services, wish: DecisionOrder, links: Links, now_ms: int, *, undo: bool
 ) -> Transaction[Action]:
     action = yield from decisions.approve(
         wish.decider,
@@ -168,7 +172,7 @@ async def _write(services: Services, bound: Action | None, write: Write[T, R], b
 
 
 async def reject(
-    services: Services, wish: Decision, reason: str, write: Write[Action, R], *, links: Links = no_link
+    services: Services, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
 ) -> R:
     """Reject an action for good, with a reason."""
     now_ms = services.clock.now_ms()
@@ -176,7 +180,7 @@ async def reject(
 
 
 async def reject_together(
-    services: Services, asked: Sequence[Decision], reason: str, write: Write[tuple[Action, ...], R]
+    services: Services, asked: Sequence[DecisionOrder], reason: str, write: Write[tuple[Action, ...], R]
 ) -> R:
     """Reject several actions for the same reason: all or none."""
     now_ms = services.clock.now_ms()
@@ -190,7 +194,7 @@ async def reject_together(
     return await write(begin)
 
 
-def _reject(wish: Decision, reason: str, links: Links, now_ms: int) -> Transaction[Action]:
+def _reject(wish: DecisionOrder, reason: str, links: Links, now_ms: int) -> Transaction[Action]:
     return decisions.reject(wish.decider, wish.action.action_id, reason, wish.seen, links, now_ms)
 
 
@@ -207,7 +211,7 @@ async def reject_held(
 
 
 async def withdraw(
-    services: Services, wish: Decision, reason: str, write: Write[Action, R], *, links: Links = no_link
+    services: Services, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
 ) -> R:
     """Withdraw an approval of an action that is not sent yet."""
     now_ms = services.clock.now_ms()
@@ -219,14 +223,14 @@ async def withdraw(
     return await write(begin)
 
 
-def require_seen(wish: Decision) -> Transaction[None]:
+def require_seen(wish: DecisionOrder) -> Transaction[None]:
     """Lock the action. Raises STALE_REVISION if its content is not what the decider saw."""
     action, *_ = yield from actions.lock(wish.decider.workspace_id, wish.action.action_id)
     if not wish.seen.matches(action):
         raise refuse_stale(action)
 
 
-async def ask_for_changes(services: Services, wish: Decision, text: str, write: Write[Action, R]) -> R:
+async def ask_for_changes(services: Services, wish: DecisionOrder, text: str, write: Write[Action, R]) -> R:
     """Ask the agent for changes. The action stays as it is."""
     now_ms = services.clock.now_ms()
     return await write(
@@ -238,7 +242,7 @@ async def ask_for_changes(services: Services, wish: Decision, text: str, write: 
 
 async def edit(
     services: Services,
-    wish: Decision,
+    wish: DecisionOrder,
     changes: dict[str, Any] | PreparedEdit,
     write: Write[Action, R],
     *,
@@ -272,7 +276,7 @@ async def edit(
     )
 
 
-async def hand_over(services: Services, wish: Decision, write: Write[Action, R], *, links: Links) -> R:
+async def hand_over(services: Services, wish: DecisionOrder, write: Write[Action, R], *, links: Links) -> R:
     """Turn an action into one that a person does by hand: other content, which waits."""
     prepared = await prepare_edit(services, wish.action, by_hand.HAND_OVER, recheck=False)
     now_ms = services.clock.now_ms()

@@ -19,7 +19,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import OutcomeUnknown, SendOutcome, Transaction
 from assent.present.refusals import SIGNED_IN_ANSWER, Links, needs_approval, no_link, refuse_missing_type
-from assent.use_cases.decisions import Decision, R, Write, require_seen
+from assent.use_cases.decisions import DecisionOrder, R, Write, require_seen
 
 Outcome = Literal["happened", "did_not_happen", "not_yet_known"]
 
@@ -80,7 +80,7 @@ async def report(
 
 async def resolve(
     services: Services,
-    wish: Decision,
+    wish: DecisionOrder,
     outcome: Outcome,
     evidence: str,
     write: Write[Action, R],
@@ -108,7 +108,7 @@ async def resolve(
     return await write(begin)
 
 
-async def look_now(services: Services, wish: Decision, write: Write[Action, R]) -> R:
+async def look_now(services: Services, wish: DecisionOrder, write: Write[Action, R]) -> R:
     """Let the provider of an unknown outcome be asked at once."""
     decider, now_ms = wish.decider, services.clock.now_ms()
     facts = {"by": decider.by, "via": decider.via}
@@ -121,7 +121,7 @@ async def look_now(services: Services, wish: Decision, write: Write[Action, R]) 
 
 async def record_by_hand(
     services: Services,
-    wish: Decision,
+    wish: DecisionOrder,
     url: str | None,
     write: Write[Action, R],
     *,
@@ -144,7 +144,7 @@ async def record_by_hand(
     return await write(begin)
 
 
-async def try_again(services: Services, wish: Decision, write: Write[Action, R]) -> R:
+async def try_again(services: Services, wish: DecisionOrder, write: Write[Action, R]) -> R:
     """Stage the effect of a failed action again. The new action waits for its own approval."""
     now_ms = services.clock.now_ms()
     return await write(lambda: remainder.stage_again(wish.decider, wish.action.action_id, now_ms))

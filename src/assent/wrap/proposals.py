@@ -19,7 +19,7 @@ import msgspec
 from assent.platform.services import (
     Assurance,
     Decider,
-    Decision,
+    DecisionOrder,
     Draft,
     ForeignCall,
     Preparation,
@@ -136,7 +136,7 @@ async def _replace(services: Services, call: ForeignCall, waiting: Action, effec
     view = await describe(services, caller.workspace_id, effect)
     prepared = PreparedEdit(of=waiting.digest, names=("tools",), effect=effect, view=view, checked=None)
     decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, "tools/list")
-    wish = Decision(decider, waiting, SeenVersion())
+    wish = DecisionOrder(decider, waiting, SeenVersion())
     return await decisions.edit(services, wish, prepared, services.store.write)
 
 
@@ -212,7 +212,7 @@ class HeldCalls:
         decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, "cancelled call")
         action = await find_action(services, call, action_id)
         try:
-            wish = Decision(decider, action, SeenVersion())
+            wish = DecisionOrder(decider, action, SeenVersion())
             await decisions.reject(services, wish, CANCELLED, services.store.write)
         except Refusal as refusal:
             log.info("a cancelled call is no longer withdrawn: %s", refusal.reason)

@@ -79,7 +79,7 @@ def subscribe(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 def run(hook: str, event: Any) -> Script:
     script = Script(list_listeners=[], forget_answers=[], insert_job=[ScriptedRow(job_id="job")])
-    script.run(getattr(hooks, hook)(event))
+    script.run(getattr(hooks, f"on_{hook}")(event))
     return script
 
 

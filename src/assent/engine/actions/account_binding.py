@@ -221,7 +221,7 @@ def _revise(
     action: Action, wanted: Action, readiness: Readiness, by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
     effect = wanted.effect
-    with refusals.worded(refusals.no_link):
+    with refusals.wording(refusals.no_link):
         steps = gate.judge_decision(action, Move.EDIT, gate.ANY_CONTENT, now_ms)
     changed = msgspec.structs.replace(
         drift.with_observation(action, gate.read_observation(wanted)),
@@ -238,7 +238,7 @@ def _revise(
     facts["view"] = wanted.view.digest()
     yield from actions.revise(action, changed)
     bound = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
-    yield from hooks.decided(
+    yield from hooks.on_decided(
         Decided(before=action, action=bound, move=Move.EDIT, facts=facts, at_ms=now_ms, changed=tuple(names))
     )
     return bound

@@ -144,7 +144,7 @@ def end_approval(
     stored = yield from actions.put(ended, steps, facts, now_ms)
     if action.approval is not None:
         last, _ = steps[-1]
-        yield from hooks.approval_ended(
+        yield from hooks.on_approval_ended(
             ApprovalEnded(action=stored, revision=action.revision, move=last, decided=decided, at_ms=now_ms)
         )
     return stored

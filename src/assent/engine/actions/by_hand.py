@@ -57,7 +57,7 @@ def record_publish(
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
     by_hand = action.view.executes == "person" or blocked
     needed = policy.require(action)
-    with refusals.worded(links):
+    with refusals.wording(links):
         gate.judge_execution(action, needed, now_ms, seals, by_hand=by_hand)
     present = yield from approvals.list_present(action, needed)
     if present is not None and not holds(present, needed, action):
@@ -86,5 +86,5 @@ def record_publish(
     )
     facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
     done = yield from actions.put(changed, path(action, Move.HAND_OVER), facts, now_ms)
-    yield from hooks.settled(Settled(action=done, move=Move.HAND_OVER, facts=facts, at_ms=now_ms))
+    yield from hooks.on_settled(Settled(action=done, move=Move.HAND_OVER, facts=facts, at_ms=now_ms))
     return done

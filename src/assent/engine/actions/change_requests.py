@@ -19,7 +19,7 @@ from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.present.refusals import Links, worded
+from assent.present.refusals import Links, wording
 
 CHANGES_ASKED: Final = "changesAsked"
 
@@ -33,7 +33,7 @@ def ask_for_changes(
     """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION
     for other content."""
     action, *_ = yield from actions.lock(decider.workspace_id, action_id)
-    with worded(links):
+    with wording(links):
         gate.judge_decision(action, Move.REJECT, seen, now_ms)
     wish = {
         "text": text,

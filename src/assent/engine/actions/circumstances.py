@@ -58,7 +58,7 @@ NEEDS_SIGN_IN: Final = "A signed-in person decides this on the review page."
 NOT_THIS_CHAT: Final = "This chat cannot decide it. Open the review page and sign in to decide."
 
 
-class Decided(WireRecord, kw_only=True):
+class DecisionReply(WireRecord, kw_only=True):
     """The result of a decision."""
 
     ok: bool
@@ -155,7 +155,7 @@ class Outlook:
             expired=is_expired(action, now_ms),
         )
 
-    def answer(self, action: Action, move: str) -> Decided:
+    def answer(self, action: Action, move: str) -> DecisionReply:
         """Return the answer to a decision, with the next calls."""
         key, waits = action.effect.channel, action.status == "awaiting_approval"
         approval, around = action.approval, self.of(action, shown=waits)
@@ -165,7 +165,7 @@ class Outlook:
         card = render_card(key, action, around) if waits and move == "edit" else None
         if action.status == "approved" and action.view.executes == "person":
             card = manual_brief(action.effect, action.view).text
-        return Decided(
+        return DecisionReply(
             ok=True,
             action_id=action.action_id,
             run_id=action.run_id,

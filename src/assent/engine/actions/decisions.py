@@ -27,7 +27,7 @@ from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.present import refusals
-from assent.present.refusals import Links, worded
+from assent.present.refusals import Links, wording
 from assent.sql.loader import statements
 
 SEND_JOB = "send_approved_action"
@@ -57,7 +57,7 @@ def approve(
     if action.effect.recipients or action.view.facets.recipients:
         action = yield from actions.judge(action, now_ms)
     observed = gate.read_observation(action)
-    with worded(links):
+    with wording(links):
         steps, needed, voice = gate.judge_approval(action, policy, decider, seen, now_ms)
     shown_ms, since_ms = decider.shown_ms, observed.since_ms
     if shown_ms is not None and shown_ms < since_ms and not shown_ms <= now_ms < since_ms:
@@ -102,7 +102,7 @@ def approve(
     if approval != held:
         decided = drift.with_observation(action, observed) if drift.DRIFTED in action.metadata else action
         action = yield from actions.put(seals.seal(decided, approval, policy), steps, facts, now_ms, head)
-    yield from hooks.decided(
+    yield from hooks.on_decided(
         Decided(before=before, action=action, move=Move.APPROVE, facts=facts, at_ms=now_ms, first=first)
     )
     sends = action.schedule_ms is not None or send_now or (first and action.view.approval_executes)
@@ -158,12 +158,12 @@ def reject(
 ) -> Transaction[Action]:
     """Reject an action for good and store the reason. An approval is withdrawn first."""
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
-    with worded(links):
+    with wording(links):
         steps = gate.judge_decision(action, Move.REJECT, seen, now_ms)
     changed = msgspec.structs.replace(action, rejection=reason)
     facts = describe_decider(decider, reason=reason, policy=digest_policy(policy))
     rejected = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
-    yield from hooks.decided(
+    yield from hooks.on_decided(
         Decided(before=action, action=rejected, move=Move.REJECT, facts=facts, at_ms=now_ms)
     )
     return rejected
@@ -180,7 +180,7 @@ def withdraw(
     if own and action.status is Status.AWAITING_APPROVAL:
         yield from actions.note(action, "approval_taken_back", facts, now_ms)
         return action
-    with worded(links):
+    with wording(links):
         steps = gate.judge_decision(action, Move.WITHDRAW, ANY_CONTENT, now_ms)
     return (
         yield from approvals.end_approval(action, action, steps, {**facts, "ownOnly": own}, now_ms, keep=own)
@@ -207,7 +207,7 @@ def edit(
     prepared.
     """
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
-    with worded(links):
+    with wording(links):
         steps = gate.judge_decision(action, Move.EDIT, seen, now_ms)
     refuse_schedule(schedule_ms, now_ms, schedulable=action.view.schedulable)
     kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
@@ -250,7 +250,7 @@ def edit(
     )
     yield from actions.revise(action, changed)
     done = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
-    yield from hooks.decided(
+    yield from hooks.on_decided(
         Decided(
             before=action,
             action=done,

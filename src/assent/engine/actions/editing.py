@@ -27,7 +27,7 @@ from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.texts import is_one_line
-from assent.present.refusals import no_link, refuse_missing_type, worded
+from assent.present.refusals import no_link, refuse_missing_type, wording
 
 
 class PreparedEdit(Record, kw_only=True):
@@ -52,7 +52,7 @@ async def prepare_edit(
         effect = await edit_effect(services, action.effect, changes)
         if circumstances.rereads(services, effect):
             # Nothing is read for an edit that the transaction refuses.
-            with worded(no_link):
+            with wording(no_link):
                 judge_decision(action, Move.EDIT, ANY_CONTENT, services.clock.now_ms())
             effect, _ = await circumstances.address(services, action.workspace_id, effect)
         view = await describe(services, action.workspace_id, effect)

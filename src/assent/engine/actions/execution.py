@@ -164,7 +164,7 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
         begin = partial(claim, services, order, services.new_id(now_ms), now_ms, asked)
         try:
             return await services.store.write(begin)
-        except Unanswered as unanswered:
+        except GuardAsked as unanswered:
             question = unanswered.question
         if isinstance(question, IsReady):
             asked = await _ask_connector(services, order, question)
@@ -229,7 +229,7 @@ def refuse_incomplete(services: Services, order: ExecutionOrder, reopened: Actio
     return refusals.needs_approval(reopened, url, refusals.APPROVER_LEFT)
 
 
-class Unanswered(Exception):  # noqa: N818 - control flow
+class GuardAsked(Exception):  # noqa: N818 - control flow
     """Rolls a claim back, because a guard has a question."""
 
     def __init__(self, question: IsReady | HaveApproversLeft | HasDrifted | WasSent) -> None:
@@ -245,7 +245,7 @@ def claim(
     asked: ReadinessAnswer | None = None,
 ) -> Transaction[Action | Executed]:
     """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated
-    idempotency key returns the stored answer (E27, E49). Raises `Refusal`, or `Unanswered` if a guard asks."""
+    idempotency key returns the stored answer (E27, E49). Raises `Refusal`, or `GuardAsked` if a guard asks."""
     yield from freezes.begin_claim(order.workspace_id)
     action, policy, head = yield from actions.lock(order.workspace_id, order.action_id)
     request_digest = order.digest() if order.key is not None else None
@@ -284,7 +284,7 @@ def claim(
     if isinstance(verdict, Refuse):
         raise verdict.refusal
     if isinstance(verdict, Ask):
-        raise Unanswered(verdict.question)
+        raise GuardAsked(verdict.question)
     lease_ms = services.limits.lease_ms_for(connector)
     attempt = Attempt(
         attempt_id=attempt_id,
@@ -313,7 +313,7 @@ def claim(
         due_ms=attempt.lease_until_ms,
         now_ms=now_ms,
     )
-    yield from hooks.claimed(Claimed(claimed, order.by, now_ms))
+    yield from hooks.on_claimed(Claimed(claimed, order.by, now_ms))
     return claimed
 
 

@@ -178,7 +178,7 @@ def list_listeners(workspace_id: WorkspaceId) -> Transaction[tuple[Listener, ...
     )
 
 
-def staged(event: Staged) -> Transaction[None]:
+def on_staged(event: Staged) -> Transaction[None]:
     listeners = yield from list_listeners(event.workspace_id)
     event = msgspec.structs.replace(event, listeners=listeners)
     for each in _table.read():
@@ -186,7 +186,7 @@ def staged(event: Staged) -> Transaction[None]:
             yield from each.staged(event)
 
 
-def decided(event: Decided) -> Transaction[None]:
+def on_decided(event: Decided) -> Transaction[None]:
     listeners = yield from list_listeners(event.action.workspace_id)
     event = msgspec.structs.replace(event, listeners=listeners)
     for each in _table.read():
@@ -194,21 +194,21 @@ def decided(event: Decided) -> Transaction[None]:
             yield from each.decided(event)
 
 
-def claimed(event: Claimed) -> Transaction[None]:
+def on_claimed(event: Claimed) -> Transaction[None]:
     for each in _table.read():
         if each.claimed is not None:
             yield from each.claimed(event)
 
 
-def approval_ended(event: ApprovalEnded) -> Transaction[None]:
+def on_approval_ended(event: ApprovalEnded) -> Transaction[None]:
     return _run_guarded("approval_ended", event)
 
 
-def settled(event: Settled) -> Transaction[None]:
+def on_settled(event: Settled) -> Transaction[None]:
     return _run_guarded("settled", event)
 
 
-def erased(event: Erased) -> Transaction[None]:
+def on_erased(event: Erased) -> Transaction[None]:
     return _run_guarded("erased", event)
 
 

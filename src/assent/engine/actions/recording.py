@@ -135,7 +135,7 @@ def settle(
         done = yield from actions.put(changed, steps, facts, now_ms, head)
         if offered is not None:
             yield from rest.offer(done, offered, now_ms)
-        yield from hooks.settled(Settled(action=done, move=move, facts=facts, at_ms=now_ms))
+        yield from hooks.on_settled(Settled(action=done, move=move, facts=facts, at_ms=now_ms))
         reply = answer_executed(done)
         yield from keep(done, reply, now_ms)
         return reply
@@ -150,7 +150,7 @@ def settle(
         action = msgspec.structs.replace(action, metadata=doubts.drop_doubt(action.metadata))
     changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
     changed = yield from actions.put(changed, steps, facts, now_ms, head)
-    yield from hooks.settled(Settled(action=changed, move=move, facts=facts, at_ms=now_ms))
+    yield from hooks.on_settled(Settled(action=changed, move=move, facts=facts, at_ms=now_ms))
     refusal = refusal_for(changed, outcome)
     if isinstance(outcome, NotSent) and not outcome.curable:
         yield from keep(changed, refusal.recovery(), now_ms)
@@ -182,7 +182,7 @@ def suspend(action: Action, since_ms: int, why: str, attempt_id: str, now_ms: in
         due_ms=now_ms,
         now_ms=now_ms,
     )
-    yield from hooks.settled(Settled(action=changed, move=Move.RESTORE, facts=facts, at_ms=now_ms))
+    yield from hooks.on_settled(Settled(action=changed, move=Move.RESTORE, facts=facts, at_ms=now_ms))
     return changed
 
 

@@ -98,7 +98,7 @@ def stage_again(decider: Decider, action_id: ActionId, now_ms: int) -> Transacti
         metadata={**copied.metadata, "againOf": action.action_id},
     )
     yield from actions.insert_action(again)
-    yield from hooks.staged(_follow(again, now_ms))
+    yield from hooks.on_staged(_follow(again, now_ms))
     facts = {"againOf": action.action_id, "digest": again.digest, "view": again.view.digest()}
     yield from actions.note(again, "action_staged", {**facts, **describe_decider(decider)}, now_ms)
     marked = msgspec.structs.replace(action, metadata={**action.metadata, AGAIN_AS: again.action_id})
@@ -154,7 +154,7 @@ def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
 def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:
     """Store the action for the remainder, with the event that names its origin."""
     yield from actions.insert_action(offered)
-    yield from hooks.staged(_follow(offered, now_ms))
+    yield from hooks.on_staged(_follow(offered, now_ms))
     facts = {
         "restOf": done.action_id,
         "digest": offered.digest,

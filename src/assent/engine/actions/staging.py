@@ -230,7 +230,7 @@ def store(staged: StagedRun, caller: Principal, most: int, *, begun: bool) -> Tr
     else:
         head = journal.new_head(run.workspace_id, run.run_id)
     yield from journal.append_to(head, [journal.NewEvent("run_prepared", body)], now_ms)
-    yield from hooks.staged(
+    yield from hooks.on_staged(
         Staged(
             workspace_id=run.workspace_id,
             run_id=run.run_id,

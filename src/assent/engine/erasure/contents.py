@@ -93,7 +93,7 @@ def erase_content(
         steps, said = path(action, Move.REJECT), _describe(by, notice)
         changed = yield from approvals.end_approval(action, changed, steps, said, now_ms, keep=True)
         rejected = Decided(before=action, action=changed, move=Move.REJECT, facts=said, at_ms=now_ms)
-        yield from hooks.decided(rejected)
+        yield from hooks.on_decided(rejected)
     else:
         changed = yield from actions.put_without_event(changed)
     yield from actions.store_view(changed)
@@ -111,7 +111,9 @@ def erase_content(
     ):
         yield statements.erase_asset(workspace_id=workspace_id, asset_id=action.asset_id, notice=notice)
     digests_of_pictures = tuple(sorted(filter(None, own)))
-    yield from hooks.erased(Erased(action=changed, notice=notice, pictures=digests_of_pictures, at_ms=now_ms))
+    yield from hooks.on_erased(
+        Erased(action=changed, notice=notice, pictures=digests_of_pictures, at_ms=now_ms)
+    )
     digests = {"effect": changed.effect.digest(), "view": changed.view.digest()}
     signature, public_key = sign(text_to_sign(workspace_id, action_id, **digests))
     facts = {**digests, "by": by, "signature": signature, "publicKey": public_key}

@@ -99,7 +99,7 @@ def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or is_expired(action, call.now_ms) or is_rewritten(action):
         return None
-    with refusals.worded(lambda held: call.review_url(held.run_id)):
+    with refusals.wording(lambda held: call.review_url(held.run_id)):
         gate.judge_execution(action, asked.policy.require(action), call.now_ms, call.seals)
     return Decision("approved")
 
@@ -119,7 +119,7 @@ def ask(
     if asked is None or is_expired(asked.action, call.now_ms) or asked.action.status in _OVER:
         action = stage(call, node, content, digest, outcome, _call(call, ack, content))
         yield from actions.insert_action(action)
-        yield from hooks.staged(
+        yield from hooks.on_staged(
             Staged(workspace_id=call.workspace_id, run_id=action.run_id, actions=(action,), at_ms=call.now_ms)
         )
         body = {
@@ -340,4 +340,4 @@ def pass_step(call: WorkflowCall, action: Action, child: int) -> Transaction[Non
     )
     facts = {"by": call.principal.name, "via": ADVANCE, "node": child}
     passed = yield from actions.put(changed, path(action, Move.HAND_OVER), facts, call.now_ms)
-    yield from hooks.settled(Settled(action=passed, move=Move.HAND_OVER, facts=facts, at_ms=call.now_ms))
+    yield from hooks.on_settled(Settled(action=passed, move=Move.HAND_OVER, facts=facts, at_ms=call.now_ms))

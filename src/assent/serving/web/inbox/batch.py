@@ -41,7 +41,7 @@ from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.word_diff import PAGE_STEPS
 from assent.use_cases import decisions
-from assent.use_cases.decisions import Decision, read_readiness
+from assent.use_cases.decisions import DecisionOrder, read_readiness
 
 DECISIONS: Final = ("approve", "reject")
 OUTRUN: Final = frozenset(
@@ -104,7 +104,7 @@ async def decide(visit: Visit) -> Response:
     assurance, person = visit.counts if proof is None else proof.assurance, visit.person
     found = await visit.read(lambda: _find(visit, list(digests)))
     asked = tuple(
-        Decision(
+        DecisionOrder(
             Decider(
                 action.workspace_id,
                 person.label,

@@ -30,7 +30,7 @@ from assent.serving.web.review.fields import ARGUMENT, read_texts
 from assent.serving.web.review.problems import BadFields, NeedsPerson
 from assent.tools.arguments import addresses
 from assent.use_cases import decisions, executions
-from assent.use_cases.decisions import Decision, Write
+from assent.use_cases.decisions import DecisionOrder, Write
 from assent.use_cases.executions import Outcome
 
 MAX_DECISION_BYTES: Final = 1_572_864
@@ -52,11 +52,11 @@ class SubmittedForm:
     """Checks access again in the transaction of the decision."""
 
     @property
-    def wish(self) -> Decision:
+    def wish(self) -> DecisionOrder:
         shown = self.form.get("revision")
         revision = int(shown) if shown is not None and _REVISION.fullmatch(shown) else None
         seen = SeenVersion(revision, self.form.get("digest", ""))
-        return Decision(self.decider, self.action, seen, send=self.form.get("then") == "send")
+        return DecisionOrder(self.decider, self.action, seen, send=self.form.get("then") == "send")
 
 
 def read_name(viewer: Viewer, form: dict[str, str], known: tuple[tuple[str, str | None], ...] = ()) -> str:
