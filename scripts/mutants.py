@@ -260,17 +260,29 @@ def walk_code(code: CodeType) -> Iterator[CodeType]:
             yield from walk_code(each)
 
 
-def apply(mutant: Mutant) -> None:
-    """Give the functions that are loaded the broken code, and forget what they have computed."""
-    broken, changed = break_code(mutant), 0
-    for each in gc.get_objects():
-        if isinstance(each, FunctionType) and find_place(each.__code__) == mutant.place:
-            each.__code__ = broken
-            changed += 1
-        elif isinstance(each, _lru_cache_wrapper):
-            each.cache_clear()
-    if not changed:
-        raise LookupError(f"no function is loaded: {mutant}")
+class Loaded:
+    """The functions and caches of this process. They are looked up once, because a fork would have to touch every
+    object of the process to find them."""
+
+    def __init__(self, files: frozenset[str]) -> None:
+        self._functions: dict[Place, list[FunctionType]] = {}
+        self._caches: list[_lru_cache_wrapper[Any]] = []
+        for each in gc.get_objects():
+            if isinstance(each, _lru_cache_wrapper):
+                self._caches.append(each)
+            elif isinstance(each, FunctionType):
+                place = find_place(each.__code__)
+                if place is not None and place[0] in files:
+                    self._functions.setdefault(place, []).append(each)
+
+    def change(self, mutant: Mutant) -> None:
+        """Give a function its broken code, and forget what any function has computed."""
+        broken = break_code(mutant)
+        for each in self._functions[mutant.place]:
+            if each.__code__.co_qualname == mutant.function:
+                each.__code__ = broken
+        for cache in self._caches:
+            cache.cache_clear()
 
 
 def find_place(code: CodeType) -> Place | None:
@@ -326,11 +338,11 @@ def watch(items: Sequence[pytest.Item], files: frozenset[str]) -> list[Reached]:
     return found
 
 
-def judge(mutant: Mutant, items: Sequence[pytest.Item]) -> str:
+def judge(loaded: Loaded, mutant: Mutant, items: Sequence[pytest.Item]) -> str:
     """Break a function and return the test that notices; empty if none does."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(PATIENCE_SECONDS)
-    apply(mutant)
+    loaded.change(mutant)
     for item, following in pair(items):
         if run_item(item, following):
             return item.name
@@ -395,6 +407,8 @@ class Judging:
         gc.unfreeze()
         for file in self.files:
             import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+        loaded = Loaded(self.files)
+        gc.freeze()  # a collection in a fork would copy every page of this process
         reached = self.watch_all(session.items)
         works = []
         for mutant in self.mutants:
@@ -402,7 +416,7 @@ class Judging:
                 (each.seconds, number) for number, each in enumerate(reached) if mutant.place in each.places
             )
             chosen = [session.items[number] for _, number in near]
-            works.append(partial(judge, mutant, chosen))
+            works.append(partial(judge, loaded, mutant, chosen))
         for number, killer in fork_each(works):
             self.verdicts[self.mutants[number]] = killer
         return True
