@@ -1,6 +1,6 @@
 """Error pages: the problem and the next step, worded for a person.
 
-`kernel.refusals` words the same reasons for agents.
+`kernel.reasons` words the same reasons for agents.
 """
 
 from __future__ import annotations
