@@ -15,6 +15,7 @@ from tests.serving.web.review.kit import House, post
 from assent.engine.actions import decisions, hooks
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.audit.log import Signer
+from assent.engine.core.jobs import Job
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.erasure import contents
 from assent.engine.learning import memory
@@ -25,6 +26,7 @@ from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action, Assurance
 from assent.gate.webhooks import EVENTS
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import from_row
 from assent.ports import Delivered, NotSent, Single, Transaction
 from assent.present.refusals import no_link
 from assent.subscribers import SUBSCRIBERS
@@ -131,6 +133,59 @@ async def test_work_that_fails_again_is_repeated_until_it_succeeds(
     house.clock.advance(seconds=60)
     await house.run_jobs()
     assert ("ledger", "settle") in await list_work(house, disturbed)
+
+
+def postpone(action: Action) -> Delivered:
+    raise NotSent(Reason.CONNECTOR_FAILED, "try again", curable=True)
+
+
+async def reject(house: House, action: Action) -> None:
+    decider, seen = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page"), SeenVersion(action.revision)
+    begin = partial(decisions.reject, decider, action.action_id, "no", seen, no_link, house.clock.now_ms())
+    await house.app.store.write(begin)
+
+
+async def find_repetition(house: House) -> Job:
+    rows = await house.app.store.read(
+        Single(bind_marks("SELECT * FROM jobs WHERE kind = ?", hooks.REPEAT_JOB))
+    )
+    [row] = rows
+    return from_row(Job, row, payload=msgspec.json.decode(row["payload"]))
+
+
+@pytest.mark.parametrize("name", [each.name for each in SUBSCRIBERS if each.settled is not None])
+async def test_work_that_is_repeated_twice_is_done_once_also_if_the_action_has_moved_on(
+    house: House, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    house.provider.then = postpone
+    whole, disturbed = await approve(house), await approve(house)
+    await execute(house, whole)
+    await reject(house, whole)
+    mend = break_subscriber(monkeypatch, name, "settled")
+    await execute(house, disturbed)
+    mend()
+    job = await find_repetition(house)
+
+    await hooks.repeat(house.services, job)
+    await reject(house, disturbed)
+    await hooks.repeat(house.services, job)
+
+    assert await list_work(house, disturbed) == await list_work(house, whole)
+
+
+async def test_credits_are_released_late_although_the_action_was_rejected_meanwhile(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.provider.then = postpone
+    disturbed = await approve(house)
+    mend = break_subscriber(monkeypatch, "credits", "settled")
+    await execute(house, disturbed)
+    mend()
+    await reject(house, disturbed)
+
+    await hooks.repeat(house.services, await find_repetition(house))
+
+    assert ("ledger", "release") in await list_work(house, disturbed)
 
 
 async def test_an_approval_ends_although_the_memory_fails_and_the_memory_follows(

@@ -10,7 +10,8 @@ Others get events after the commit (`assent.engine.webhooks`).
 `weigh`, `staged`, `decided` and `claimed` come before anything has happened: a subscriber may raise a `Refusal`, and
 nothing is stored. `approval_ended`, `settled` and `erased` record what is so already, an effect in the world above
 all. A fault there must not undo the record. The subscribers run in a guarded part of the transaction (`Guarded`); after
-a fault each runs alone, and one that fails again is logged and repeated by a job, with the action as it is then.
+a fault each runs alone, and one that fails again is logged and repeated by a job, with the action as it is then and
+the version of the change that it follows.
 """
 
 from __future__ import annotations
@@ -238,7 +239,13 @@ def _run_guarded(hook: GuardedHook, event: GuardedEvent) -> Transaction[None]:
             action.workspace_id,
             REPEAT_JOB,
             f"{hook}:{name}:{action.action_id}:{action.version}",
-            {"hook": hook, "subscriber": name, "actionId": action.action_id, "event": kept},
+            {
+                "hook": hook,
+                "subscriber": name,
+                "actionId": action.action_id,
+                "version": action.version,
+                "event": kept,
+            },
             due_ms=event.at_ms,
             now_ms=event.at_ms,
         )
@@ -279,6 +286,8 @@ def _repeat(job: Job) -> Transaction[None]:
     action = yield from actions.lock_known(job.workspace_id, ActionId(said["actionId"]))
     if action is None:
         return
+    # What subscribers make of it has its number, not that of a later change: it is made once.
+    action = msgspec.structs.replace(action, version=said["version"])
     kind = _EVENTS[said["hook"]]
     kept = {name: msgspec.convert(said["event"][name], known) for name, known in _list_kept(kind).items()}
     yield from call((yield from _with_listeners(kind(action=action, **kept))))

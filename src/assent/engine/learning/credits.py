@@ -104,12 +104,12 @@ def reserve(claimed: Claimed) -> Transaction[None]:
 
 def settle_outcome(settled: Settled) -> Transaction[None]:
     """Settle the charge of a delivered action, also if it was released before. Release that of an action that was
-    certainly not sent. What a person did by hand costs nothing."""
+    certainly not sent, also if it was rejected or edited since. What a person did by hand costs nothing."""
     action, now_ms = settled.action, settled.at_ms
     if action.status is Status.EXECUTED and not is_by_hand(action):
         if not (yield from _move(action, "reserved", "settled", "settle", now_ms)):
             yield from _move(action, "released", "settled", "charge", now_ms)
-    elif action.status is Status.FAILED or action.execution_state is ExecutionState.RETRYABLE:
+    elif action.execution_state not in (ExecutionState.EXECUTING, ExecutionState.OUTCOME_UNKNOWN):
         yield from _move(action, "reserved", "released", "release", now_ms)
 
 

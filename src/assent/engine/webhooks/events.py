@@ -148,10 +148,8 @@ def send_test(workspace_id: WorkspaceId, subscription_id: str, now_ms: int) -> T
     event = ActionEvent(type=TEST_EVENT, id=event_id, created_at=iso_time(now_ms), workspace_id=workspace_id)
     body = msgspec.json.encode(event)
     delivery_id = _make_id(now_ms, event_id, subscription_id)
-    if (yield from webhooks.find(workspace_id, delivery_id)) is None:
-        yield from webhooks.post(
-            NewDelivery(workspace_id, delivery_id, "", TEST_EVENT, found.url, body, subscription_id), now_ms
-        )
+    delivery = NewDelivery(workspace_id, delivery_id, "", TEST_EVENT, found.url, body, subscription_id)
+    yield from webhooks.post(delivery, now_ms)
     return delivery_id
 
 

@@ -148,8 +148,9 @@ def enqueue(
 
 
 def post(new: NewDelivery, now_ms: int) -> Transaction[None]:
-    """Store a delivery and its job, in the transaction that causes it."""
-    yield from _insert(new, "waiting", now_ms)
+    """Store a delivery and its job, in the transaction that causes it. One that is stored stays as it is."""
+    if not (yield from _insert(new, "waiting", now_ms)):
+        return
     payload = {"deliveryId": new.delivery_id}
     yield from jobs.enqueue(
         new.workspace_id, DELIVER_JOB, new.delivery_id, payload, due_ms=now_ms, now_ms=now_ms
@@ -159,7 +160,8 @@ def post(new: NewDelivery, now_ms: int) -> Transaction[None]:
 def drop(new: NewDelivery, now_ms: int) -> Transaction[None]:
     """Store a delivery that is not tried, because too many wait for its subscription. A person can
     resend it."""
-    yield from _insert(new, "failed", now_ms)
+    if not (yield from _insert(new, "failed", now_ms)):
+        return
     yield statements.insert_webhook_try(
         workspace_id=new.workspace_id,
         delivery_id=new.delivery_id,
@@ -172,8 +174,8 @@ def drop(new: NewDelivery, now_ms: int) -> Transaction[None]:
     )
 
 
-def _insert(new: NewDelivery, state: State, now_ms: int) -> Transaction[None]:
-    yield statements.insert_webhook_delivery(
+def _insert(new: NewDelivery, state: State, now_ms: int) -> Transaction[bool]:
+    rows = yield statements.insert_webhook_delivery(
         workspace_id=new.workspace_id,
         delivery_id=new.delivery_id,
         run_id=new.run_id,
@@ -187,6 +189,7 @@ def _insert(new: NewDelivery, state: State, now_ms: int) -> Transaction[None]:
         action_id=new.action_id,
         now_ms=now_ms,
     )
+    return bool(rows)
 
 
 async def deliver(services: Services, in_flight: InFlight, job: Job) -> None:

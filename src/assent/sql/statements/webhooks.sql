@@ -1,9 +1,11 @@
--- name: insert_webhook_delivery
--- Insert a delivery in the transaction that causes it.
+-- name: insert_webhook_delivery [counted]
+-- Insert a delivery in the transaction that causes it. One that exists changes nothing and returns no row.
 INSERT INTO webhook_deliveries (workspace_id, delivery_id, run_id, type, url, body, state, tries, resends, next_try_ms,
                                 created_ms, ended_ms, subscription_id, action_id)
 VALUES (:workspace_id, :delivery_id, :run_id, :type, :url, :body, :state, 0, 0, :next_try_ms, :now_ms, :ended_ms,
         :subscription_id, :action_id)
+ON CONFLICT (workspace_id, delivery_id) DO NOTHING
+RETURNING delivery_id
 
 -- name: find_webhook_delivery
 -- Find a delivery with its body.
