@@ -200,18 +200,15 @@ class ReviewPages:
     async def _read_form(
         self, shown: PresentedAccess, action_id: str, decision: str, form: dict[str, str], shown_ms: int
     ) -> SubmittedForm:
-        """Read who decides about what. Access is checked again in the transaction that decides."""
+        """Read who decides about what. Access and rights are checked again in the transaction that decides."""
         now_ms = self._services.clock.now_ms()
 
-        def identify() -> Transaction[tuple[Viewer, Decider]]:
+        def look() -> Transaction[tuple[Viewer, Decider, Action]]:
             viewer = yield from admit(shown, now_ms)
             known: tuple[tuple[str, str | None], ...] = ()
             if viewer.session is None:
                 known = yield from members.names_in(viewer.run.workspace_id)
-            return viewer, viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)
-
-        def look() -> Transaction[tuple[Viewer, Decider, Action]]:
-            viewer, decider = yield from identify()
+            decider = viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)
             action, _ = yield from find_action(viewer, action_id)
             executes = form.get("then") == "send" or (decision == "approve" and action.view.approval_executes)
             if not permits(viewer.scope, decision, send_now=executes):
@@ -222,7 +219,7 @@ class ReviewPages:
 
         async def write(begin: Begin[Action]) -> Action:
             def decide() -> Transaction[Action]:
-                _, present = yield from identify()
+                _, present, _ = yield from look()
                 if shown.proof is not None and not (yield from proofs.use(shown.proof, now_ms)):
                     raise PageRefused(USED_PROOF)
                 if present != decider:
