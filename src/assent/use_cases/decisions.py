@@ -122,11 +122,12 @@ async def _look_again(services: Services, wish: DecisionOrder, readiness: Readin
 
 
 def _needs_account(services: Services, wish: DecisionOrder) -> bool:
-    """Whether an approval is about where its action goes: it waits, or is sent with the approval."""
+    """Whether an approval is about where its action goes: it waits, or is to be sent. Another approval alone sends
+    nothing."""
     state = state_of(wish.action)
     if state not in (AWAITING, APPROVED, RETRYABLE) or is_expired(wish.action, services.clock.now_ms()):
         return False
-    return state == AWAITING or wish.sends_at_once
+    return state == AWAITING or wish.send
 
 
 async def read_readiness(services: Services, action: Action) -> Readiness | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import httpx
 import msgspec
 import pytest
@@ -9,11 +11,13 @@ from tests.serving.web.review.kit import House, form, post
 
 from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun
-from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
 from assent.gate.effects import EffectType, EffectTypes
+from assent.gate.preflight import Readiness
 from assent.gate.review_link import APPROVE
 from assent.gate.views import Severity
-from assent.kernel.ids import RunId
+from assent.kernel.ids import RunId, WorkspaceId
 from assent.suite.testing import any_effects
 
 PRESS = EffectType(
@@ -63,3 +67,39 @@ async def test_a_form_of_such_a_link_does_not_execute(press: House) -> None:
     await browser.post(found.address, data={**found.fields, "name": "Ada"})
     await press.run_jobs()
     assert (await press.action(action_id)).status == "awaiting_approval" and press.provider.done == []
+
+
+async def test_an_approval_that_executes_since_the_form_was_sent_needs_the_right_to_send(
+    press: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await press.stage(post())
+    browser, action_id = await open_with_approving_link(press, run), run.actions[0].id
+    found = form(await press.page(browser, run.run_id), action_id, "approve")
+    action = await press.action(action_id)
+    view = msgspec.structs.replace(action.view, approval_executes=True)
+
+    async def change(workspace_id: WorkspaceId) -> Readiness:
+        await press.app.store.write(lambda: actions.store_view(msgspec.structs.replace(action, view=view)))
+        return Readiness(ready=True)
+
+    monkeypatch.setattr(press.provider, "readiness", change)
+    await browser.post(found.address, data={**found.fields, "name": "Ada"})
+    await press.run_jobs()
+    assert (await press.action(action_id)).status == "awaiting_approval" and press.provider.done == []
+
+
+@pytest.mark.parametrize("key", [{}, {"idempotencyKey": "yes-1"}])
+async def test_a_repeated_approval_in_the_chat_gets_its_answer_although_the_connector_is_not_ready(
+    press: House, key: dict[str, str]
+) -> None:
+    run = await press.stage(post("press", verb="print"))
+    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
+    issued = await press.app.store.write(
+        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, press.clock.now_ms(), by="test")
+    )
+    agent = press.browser(Authorization=f"Bearer {issued.api_key}")
+    given = {"actionId": run.actions[0].id, "digest": run.actions[0].digest, **key}
+    first = await agent.post("/api/tools/chieflab_approve_action", json=given)
+    press.provider.ready = Readiness(ready=False, fix_hint="Sign in there.")
+    again = await agent.post("/api/tools/chieflab_approve_action", json=given)
+    assert (again.status_code, again.json().get("approvedAt")) == (200, first.json()["approvedAt"])
