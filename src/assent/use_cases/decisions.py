@@ -200,13 +200,16 @@ def _reject(wish: DecisionOrder, reason: str, links: Links, now_ms: int) -> Tran
 
 
 async def reject_held(
-    services: Services, decider: Decider, group: HeldGroup, reason: str, until_ms: int
+    services: Services,
+    decider: Decider,
+    group: HeldGroup,
+    reason: str,
+    until_ms: int,
+    write: Write[int, int],
 ) -> int:
-    """Reject what a flood of proposals brought until a time. Returns how many."""
+    """Reject what a flood of proposals brought until a time, in parts. Returns how many."""
     count, now_ms = 0, services.clock.now_ms()
-    while some := await services.store.write(
-        lambda: flood.reject_some(decider, group, reason, until_ms, now_ms)
-    ):
+    while some := await write(lambda: flood.reject_some(decider, group, reason, until_ms, now_ms)):
         count += some
     return count
 

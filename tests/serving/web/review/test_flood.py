@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.own_sql import bind_marks
 from tests.serving.web.review.kit import Form, House, forms, post
 from tests.serving.web.review.test_notifications import Posts, told_at
 from tests.serving.web.review.test_people_and_approvers import invited
+from tests.serving.web.review.test_several_approvers import find_id
 
+from assent.engine.actions import flood
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people.people import Role
+from assent.ports import Transaction
 
 HELD = f"/inbox/held/{LOCAL_WORKSPACE}/local"
 
@@ -119,3 +125,26 @@ async def test_the_journal_says_what_the_cookie_counted_for(house_with_limit: Ho
         if facts.get("reason") == "Stop spamming." and facts.get("actionId") == action.action_id
     ]
     assert (rejected["assurance"], rejected["role"]) == ("client", "owner")
+
+
+async def test_a_person_who_is_demoted_meanwhile_rejects_no_more(
+    house_with_limit: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = house_with_limit
+    ids = await stage_many(house)
+    ada = await invited(house, "Ada", Role.OWNER)
+    found, person_id = _form((await ada.get(HELD)).text, "reject"), await find_id(house, "Ada")
+    reject_some = flood.reject_some
+
+    def reject_and_demote(*about: Any) -> Transaction[int]:
+        count = yield from reject_some(*about)
+        yield bind_marks("UPDATE people SET role = 'member' WHERE person_id = ?", person_id)
+        return count
+
+    monkeypatch.setattr(flood, "PAGE", 2)
+    monkeypatch.setattr(flood, "reject_some", reject_and_demote)
+    answer = await ada.post(found.address, data={**found.fields, "reason": "Stop spamming."})
+
+    assert answer.status_code == 403
+    states = [(await house.action(each)).status for each in ids]
+    assert sorted(states) == ["awaiting_approval"] * 4 + ["rejected"] * 2

@@ -84,7 +84,7 @@ async def decide(visit: Visit) -> Response:
     if decision == "release":
         count = await visit.write(lambda: flood.release(decider, group, shown_ms, visit.now_ms))
     elif decision == "reject":
-        count = await decisions.reject_held(visit.services, decider, group, reason, shown_ms)
+        count = await decisions.reject_held(visit.services, decider, group, reason, shown_ms, visit.write)
     else:
         raise PageRefused(NOTHING_HELD)
     return visit.go(f"/inbox?did={decision}&count={count}")
