@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
+from tests.own_sql import bind_marks
 
 from assent.engine.actions import actions
 from assent.gate.records import Approval, Assurance, Status
 from assent.gate.seals import Seals
+from assent.ports import Single
 
 
 def forged(surface: Gate, digest: str) -> Approval:
@@ -76,5 +78,15 @@ async def test_a_seal_of_an_earlier_secret_holds_and_is_renewed(surface: Gate) -
     rotated = Seals.of((newer, *both))
     assert rotated.hold(earlier)
     assert not Seals.of((newer,)).hold(earlier)
+    await surface.app.store.write(lambda: actions.reseal_approvals(rotated))
+    assert Seals.of((newer,)).hold(await surface.stored(action_id))
+
+
+async def test_an_action_whose_stream_is_gone_does_not_keep_the_others_from_a_new_seal(surface: Gate) -> None:
+    damaged, action_id = await surface.approved(), await surface.approved()
+    run_id = (await surface.stored(damaged)).run_id
+    await surface.app.store.write(Single(bind_marks("DELETE FROM streams WHERE stream_id = ?", run_id)))
+    newer = b"another secret that is long enough, 0123"
+    rotated = Seals.of((newer, *surface.app.keys.master))
     await surface.app.store.write(lambda: actions.reseal_approvals(rotated))
     assert Seals.of((newer,)).hold(await surface.stored(action_id))

@@ -59,8 +59,8 @@ class Locked(NamedTuple):
 
     action: Action
     policy: Policy
-    head: Head
-    """The head of its run's stream, locked too."""
+    head: Head | None
+    """The head of its run's stream, where the lock of the action is also that of the stream."""
 
 
 def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[Locked]:
@@ -68,7 +68,8 @@ def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[Locked]:
     the same 401 (C1, E26, E96)."""
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
     action, policy = _read_found(rows)
-    return Locked(action, policy, journal.head_of(action.workspace_id, action.run_id, rows))
+    seen = rows[0]["seq"] is not None
+    return Locked(action, policy, journal.head_of(action.workspace_id, action.run_id, rows) if seen else None)
 
 
 def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:

@@ -93,26 +93,25 @@ WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [sqlite]
 -- Like find_action, for a change, with the head of the stream that the change is appended to: the single writer is the
--- lock. By name, because every selected column costs.
+-- lock of both. By name, because every selected column costs.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
   a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, a.view, p.policy,
   s.seq, s.hash, s.updated_at
-FROM actions a JOIN streams s ON s.workspace_id = a.workspace_id AND s.stream_id = a.run_id
-LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN streams s ON s.workspace_id = a.workspace_id AND s.stream_id = a.run_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [postgres]
--- Like find_action, for a change, with the head of the stream that the change is appended to. Both rows stay locked until
--- the transaction ends.
+-- Like find_action, for a change: the row stays locked until the transaction ends. The head is locked by lock_head: an
+-- outer join cannot lock it, and a damaged action without a stream must still be found.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
   a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, a.view, p.policy,
-  s.seq, s.hash, s.updated_at
-FROM actions a JOIN streams s ON s.workspace_id = a.workspace_id AND s.stream_id = a.run_id
-LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+  NULL::bigint AS seq, NULL AS hash, NULL::bigint AS updated_at
+FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
-FOR UPDATE OF a, s
+FOR UPDATE OF a
 
 -- name: store_action [counted]
 -- Compare and set on the version, so that the judged state is the one that is replaced.
