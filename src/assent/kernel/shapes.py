@@ -118,6 +118,8 @@ _COMPILE_UNITS: Final = 200
 _ERROR_UNITS: Final = 5
 _DESCENT_UNITS: Final = 2
 """What it costs to pass on a part of a value."""
+_KEYWORD_UNITS: Final = {"multipleOf": 4}
+"""Keywords that cost more than one: a multiple of a large number is found by exact fractions."""
 
 MAX_DIGITS: Final = 18
 """Digits of a decimal before the point: enough for every sum of money in every currency."""
@@ -413,7 +415,8 @@ def _measure(key: str, check: Callable[..., Any]) -> Callable[..., Iterator[Any]
             passed = len(value)
         elif key == "properties" and isinstance(value, dict):
             passed = min(len(wanted), len(value))
-        spend(1 + passed * _DESCENT_UNITS + (len(wanted) // 2 if isinstance(wanted, (list, dict)) else 0))
+        listed = len(wanted) // 2 if isinstance(wanted, (list, dict)) else 0
+        spend(_KEYWORD_UNITS.get(key, 1) + passed * _DESCENT_UNITS + listed)
         for error in check(validator, wanted, value, shape) or ():
             spend(_ERROR_UNITS + len(error.message) // _UNIT_BYTES)
             yield error
