@@ -27,7 +27,7 @@ from assent.gate.records import Action, Assurance
 from assent.gate.webhooks import EVENTS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import from_row
-from assent.ports import Delivered, NotSent, Single, Transaction
+from assent.ports import Delivered, NotSent, Remainder, Single, Transaction
 from assent.present.refusals import no_link
 from assent.subscribers import SUBSCRIBERS
 from assent.use_cases import executions
@@ -119,6 +119,23 @@ async def test_an_outcome_is_stored_although_a_subscriber_fails_and_its_work_is_
         pass
     work = await list_work(house, whole)
     assert len(work) >= 2 and await list_work(house, disturbed) == work
+
+
+@pytest.mark.parametrize("name", [each.name for each in SUBSCRIBERS if each.staged is not None])
+async def test_a_partial_delivery_is_stored_although_a_subscriber_fails_about_the_rest(
+    house: House, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    house.provider.then = lambda action: Delivered(
+        "post-1", rest=Remainder(action.effect, "one account", "the other was not reached")
+    )
+    disturbed = await approve(house)
+    break_subscriber(monkeypatch, name, "staged")
+
+    await execute(house, disturbed)
+
+    stored = await house.action(disturbed.action_id)
+    rest = await house.action(stored.metadata["restActionId"])
+    assert (stored.status, rest.status) == ("executed", "awaiting_approval")
 
 
 async def test_work_that_fails_again_is_repeated_until_it_succeeds(

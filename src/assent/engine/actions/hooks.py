@@ -187,6 +187,14 @@ def on_staged(event: Staged) -> Transaction[None]:
             yield from each.staged(event)
 
 
+def on_offered(event: Staged) -> Transaction[None]:
+    """As `on_staged`, for what is left of an effect that has happened. A fault is logged, and nothing repeats it: the
+    action waits either way."""
+    failed = yield Guarded(begin=partial(on_staged, event))
+    if failed:
+        log.error("a subscriber failed about what is left of an effect", exc_info=failed[0][0])
+
+
 def on_decided(event: Decided) -> Transaction[None]:
     listeners = yield from list_listeners(event.action.workspace_id)
     event = msgspec.structs.replace(event, listeners=listeners)

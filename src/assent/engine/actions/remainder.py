@@ -154,7 +154,7 @@ def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
 def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:
     """Store the action for the remainder, with the event that names its origin."""
     yield from actions.insert_action(offered)
-    yield from hooks.on_staged(_follow(offered, now_ms))
+    yield from hooks.on_offered(_follow(offered, now_ms))
     facts = {
         "restOf": done.action_id,
         "digest": offered.digest,
