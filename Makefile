@@ -48,9 +48,9 @@ static: dev ## Only lint, types and import rules
 unit: dev ## Only the unit tests, which need no server, no store and no browser
 	@.venv/bin/python -m pytest -p no:xdist --quiet tests/unit
 
-fast: dev ## Only the fast tests, over stdio and the embedded store, without providers and commands
+fast: dev ## Only the fast tests, over stdio and the embedded store, without providers, commands and load
 	@$(PYTEST) -m "not slow" -k "not postgres and not http-sqlite" --quiet \
-		--ignore=tests/suite/channels --ignore=tests/serving/web/connections --ignore=tests/cli
+		--ignore=tests/suite/channels --ignore=tests/serving/web/connections --ignore=tests/cli --ignore=tests/load
 
 # What could not be had is said at the end of a run, in a line each.
 programs: dev
