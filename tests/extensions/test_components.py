@@ -21,7 +21,7 @@ from assent.gate.records import Assurance
 LEDGER = """
 from pathlib import Path
 import assent
-from assent.platform.services import Component
+from assent.platform.declarations import Component
 
 ledger = Component("{name}", prefix="{prefix}", folder=Path(__file__).parent)
 billing = assent.Operator("{id}", component=ledger)
@@ -125,7 +125,7 @@ STORING = """
 from pathlib import Path
 import assent
 from assent.engine.core.tenancy import statements as core
-from assent.platform.services import Component
+from assent.platform.declarations import Component
 
 ledger = Component("acme", prefix="acme_", folder=Path(__file__).parent)
 books = assent.Operator("acme-books", component=ledger)

@@ -1,9 +1,5 @@
 """The engine as extensions use it: the store and the services of a process, connectors with their access
 and outcomes, staging, decisions, memory, measurement, jobs, people, and the port for wrapped servers.
-
-An extension declares its tables with a `Component`: name, table prefix, and the folder that contains
-`migrations/{sqlite,postgres}/0001_name.sql` and `statements/*.sql`. `component.statements` binds
-them for a transaction.
 """
 
 from __future__ import annotations
@@ -51,7 +47,6 @@ from assent.engine.learning.measurement import unavailable as unavailable
 from assent.engine.learning.memory import Entry as Entry
 from assent.engine.learning.memory import NewEntry as NewEntry
 from assent.engine.webhooks import long_runs as long_runs
-from assent.extensions.bundles import MissingExtra as MissingExtra
 from assent.extensions.effect_types import render_labelled as render_labelled
 from assent.gate.connection import Access as Access
 from assent.gate.connection import Account as Account
@@ -99,10 +94,6 @@ from assent.ports.store import Transaction as Transaction
 from assent.present.refusals import needs_approval as needs_approval
 from assent.serving.gateway import ClientPort as ClientPort
 from assent.serving.gateway import ForeignCall as ForeignCall
-from assent.sql.components import NOW as NOW
-from assent.sql.components import Component as Component
-from assent.sql.components import How as How
-from assent.sql.components import Place as Place
 from assent.use_cases import decisions as decisions
 from assent.use_cases import executions as executions
 from assent.use_cases import measurements as measurements

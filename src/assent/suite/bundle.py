@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assent.platform.services import MissingExtra
+from assent.platform.declarations import MissingExtra
 from assent.platform.values import ConnectorInfo, EffectType
 
 if TYPE_CHECKING:
-    from assent.platform.services import Component, Services
+    from assent.platform.declarations import Component
+    from assent.platform.services import Services
     from assent.platform.tools import Tool
     from assent.suite.operators import OperatorInfo
     from assent.suite.process import Suite
@@ -67,7 +68,7 @@ def list_connectors() -> Iterable[ConnectorInfo]:
 
 
 def list_components() -> tuple[Component, ...]:
-    from assent.suite.site.feed import COMPONENT
+    from assent.suite.component import COMPONENT
 
     return (COMPONENT,)
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from assent.platform.services import MissingExtra
+from assent.platform.declarations import MissingExtra
 from assent.platform.values import ConnectorInfo, EffectType
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
-    from assent.platform.services import Component, Connector, Notifier, Services
+    from assent.platform.declarations import Component
+    from assent.platform.services import Connector, Notifier, Services
     from assent.platform.tools import Tool
     from assent.wrap.gateway import Gateway
 
@@ -86,7 +87,7 @@ def list_connectors() -> Iterable[ConnectorInfo]:
 
 
 def list_components() -> tuple[Component, ...]:
-    from assent.wrap.repository import COMPONENT
+    from assent.wrap.component import COMPONENT
 
     return (COMPONENT,)
 

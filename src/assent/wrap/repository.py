@@ -11,13 +11,13 @@ from __future__ import annotations
 import hmac
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from assent.platform.services import Component, OpenedSecrets, Services, Transaction, journal
+from assent.platform.services import OpenedSecrets, Services, Transaction, journal
 from assent.platform.values import DAY_MS, MAX_CONTENT_CHARS, Record, WorkspaceId
+from assent.wrap.component import statements
 from assent.wrap.effects import ToolOffer, write_definition
 from assent.wrap.listing import OfferedEntry, OfferedTool, only_reads
 from assent.wrap.profiles import Profile
@@ -211,10 +211,3 @@ async def observe(services: Services, workspace_id: WorkspaceId, server: str, to
         return {row["tool"]: row["calls"] for row in rows}
 
     return await services.store.write(begin)
-
-
-# The tables and statements of wrapping.
-
-COMPONENT: Final = Component("wrap", prefix="wrap_", folder=Path(__file__).parent, required=True)
-
-statements = COMPONENT.statements

@@ -16,16 +16,12 @@ import re
 import unicodedata
 from collections import Counter
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from assent.platform.services import (
-    NOW,
     Clock,
-    Component,
-    Place,
     Row,
     Store,
     StoreUnavailable,
@@ -44,30 +40,7 @@ from assent.platform.values import (
     from_row,
     truncate,
 )
-
-if TYPE_CHECKING:
-    pass
-
-COMPONENT: Final = Component(
-    "suite",
-    prefix="suite_",
-    folder=Path(__file__).parent.parent,
-    # Created by migrations of the server, before components had their own.
-    tables=("site_posts", "site_visits"),
-    required=True,
-    # A page that names a person is taken down with its text.
-    personal=(
-        Place(
-            "site_posts",
-            "workspace_id action_id revision#",
-            "title body link media",
-            "pages of the feed",
-            also={"media": "[]", "removed_ms": NOW},
-        ),
-    ),
-)
-
-statements = COMPONENT.statements
+from assent.suite.component import statements
 
 log = logging.getLogger("assent.feed")
 

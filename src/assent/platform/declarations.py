@@ -1,0 +1,15 @@
+"""What an extension declares before it runs: its tables, and what it lacks. A command that opens the store loads this
+alone, and no service.
+
+An extension declares its tables with a `Component`: name, table prefix, and the folder that contains
+`migrations/{sqlite,postgres}/0001_name.sql` and `statements/*.sql`. `component.statements` binds
+them for a transaction.
+"""
+
+from __future__ import annotations
+
+from assent.extensions.bundles import MissingExtra as MissingExtra
+from assent.sql.components import NOW as NOW
+from assent.sql.components import Component as Component
+from assent.sql.components import How as How
+from assent.sql.components import Place as Place
