@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.unit.builders import NOW_MS, put_in, stage
 
+from assent.gate import transitions
 from assent.gate.records import Effect
 from assent.wrap.connector import MAX_RESULT_BYTES, fit_result
 from assent.wrap.effects import ACCEPT, CALL
-from assent.wrap.proposals import fingerprint
+from assent.wrap.proposals import fingerprint, is_settled, is_waiting
 
 STORE = Effect(
     channel="notes",
@@ -84,3 +86,29 @@ def test_of_a_result_that_is_too_long_the_first_text_is_kept_if_it_has_one(conte
     large = {"content": content, "structuredContent": {"a": "x" * MAX_RESULT_BYTES}}
 
     assert fit_result(large)["content"][1]["text"] == kept
+
+
+@pytest.mark.parametrize(
+    ("state", "waits", "settled"),
+    [
+        (transitions.AWAITING, True, False),
+        (transitions.APPROVED, False, False),
+        (transitions.EXECUTING, False, False),
+        (transitions.RETRYABLE, False, True),
+        (transitions.UNKNOWN, False, True),
+        (transitions.EXECUTED, False, True),
+        (transitions.REJECTED, False, True),
+    ],
+)
+def test_a_call_is_settled_once_nothing_happens_without_another_one(
+    state: transitions.State, waits: bool, settled: bool
+) -> None:
+    action = put_in(state)
+    assert (is_waiting(action, NOW_MS), is_settled(action, NOW_MS)) == (waits, settled)
+
+
+def test_a_question_that_expired_waits_no_longer() -> None:
+    action = stage(expires_ms=NOW_MS)
+    assert is_waiting(action, NOW_MS - 1)
+    assert not is_waiting(action, NOW_MS)
+    assert is_settled(action, NOW_MS)
