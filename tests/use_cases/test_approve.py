@@ -13,6 +13,7 @@ import pytest
 from tests.serving.web.review.kit import House, Provider, forms, post
 from tests.serving.web.review.test_inbox import batch
 
+from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
@@ -185,3 +186,29 @@ async def test_the_same_person_leaves_the_same_events_on_the_page_and_in_a_batch
     on_page = await decide(house, open_page, situation, monkeypatch)
     in_batch = await decide(house, open_batch, situation, monkeypatch)
     assert without(in_batch, OF_THE_ACTION) == without(on_page, OF_THE_ACTION)
+
+
+@pytest.mark.parametrize("executes", [False, True])
+async def test_a_batch_that_cannot_be_sent_says_why_and_decides_nothing(house: House, executes: bool) -> None:
+    provider = Account("site")
+    provider.account = None
+    connectors: Any = house.services.connectors
+    connectors["site"] = provider
+    run = await house.stage(post("site", connector="site", title="Note", body="It works."))
+    action = await house.action(run.actions[0].id)
+    if executes:
+        view = msgspec.structs.replace(action.view, approval_executes=True)
+        changed = msgspec.structs.replace(action, view=view)
+        await house.app.store.write(lambda: actions.store_view(changed))
+    owner = await house.owner()
+    asked = await batch(house, owner, "approve", action.action_id)
+    assert "Name an account." in asked.text
+    assert ("You can approve now" in asked.text) is not executes
+    [form] = [each for each in forms(asked.text) if each.address.endswith("/inbox/batch/approve")]
+
+    answer = await owner.post(form.address, data={**form.fields, "then": "send"})
+
+    assert answer.status_code == 409
+    assert "Name an account." in answer.text
+    assert "was edited or decided by someone else" not in answer.text
+    assert (await house.action(action.action_id)).status == "awaiting_approval"
