@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, STAGE, Gate
 from tests.engine.actions.test_idempotency import text
-from tests.own_sql import bind_marks
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
-from assent.ports import Transaction
 
 pytestmark = pytest.mark.every_surface
 
@@ -31,17 +29,6 @@ async def rotated(gate: Gate, key: str) -> str:
     return issued.api_key
 
 
-async def stored_before_keys_had_answers(gate: Gate) -> None:
-    """Every stored answer as an earlier release left it."""
-    sql = "UPDATE idempotency SET holder = NULL WHERE workspace_id = ?"
-    unheld = bind_marks(sql, gate.workspace_id)
-
-    def begin() -> Transaction[None]:
-        yield unheld
-
-    await gate.app.store.write(begin)
-
-
 @pytest.mark.rule("E7", "E35")
 async def test_a_repetition_with_another_key_is_refused_and_hands_over_no_link(surface: Gate) -> None:
     wanted = {"effects": [{}], "idempotencyKey": "monday"}
@@ -56,17 +43,6 @@ async def test_a_repetition_with_another_key_is_refused_and_hands_over_no_link(s
     assert text(await surface.call(STAGE, wanted)) == text(first)
 
 
-@pytest.mark.rule("E7", "E27")
-async def test_two_keys_with_one_idempotency_key_fire_once(surface: Gate) -> None:
-    call = {"actionId": await surface.approved(connector="unaware"), "idempotencyKey": "monday"}
-    first = await surface.call(EXECUTE, call)
-    other = await surface.key_with(*ALL)
-
-    assert (await surface.call(EXECUTE, call, key=other)).reason == "idempotency_conflict"
-    assert text(await surface.call(EXECUTE, call)) == text(first)
-    assert len(surface.ledger) == surface.calls == 1
-
-
 @pytest.mark.rule("E7")
 @pytest.mark.parametrize("tool", [STAGE, APPROVE, EXECUTE])
 async def test_the_successor_of_a_rotated_key_gets_its_answers(surface: Gate, tool: str) -> None:
@@ -79,12 +55,3 @@ async def test_the_successor_of_a_rotated_key_gets_its_answers(surface: Gate, to
         key = await rotated(surface, key)
         surface.clock.advance(hours=1)
         assert text(await surface.call(tool, call, key=key)) == text(first)
-
-
-@pytest.mark.rule("E7")
-async def test_an_answer_that_was_stored_before_it_had_a_key_is_given_again(surface: Gate) -> None:
-    wanted = {"effects": [{}], "idempotencyKey": "monday"}
-    first = await surface.call(STAGE, wanted)
-    await stored_before_keys_had_answers(surface)
-    assert text(await surface.call(STAGE, wanted)) == text(first)
-    assert text(await surface.call(STAGE, wanted, key=await surface.key_with(*ALL))) == text(first)

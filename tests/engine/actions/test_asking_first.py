@@ -14,8 +14,6 @@ from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Delivery
 
-UNREADY = Readiness(ready=False, blocker="missing_connector", fix_hint="Sign in to it.")
-
 
 @dataclass
 class Counting(Provider):
@@ -54,23 +52,3 @@ async def test_a_connector_is_asked_once_before_a_claim_unless_it_is_always_read
     finally:
         await gate.close()
     assert (provider.asked, len(provider.ledger)) == (times, 1)
-
-
-@pytest.mark.rule("E24")
-async def test_what_an_unready_connector_refused_is_not_kept_under_the_key(
-    database_url: str, tmp_path: Path
-) -> None:
-    provider = counting(always_ready=False)
-    gate = await gate_with(provider, database_url, tmp_path)
-    try:
-        action_id = await gate.approved()
-        provider.ready = UNREADY
-        refused = await gate.denied(EXECUTE, actionId=action_id, idempotencyKey="once")
-        events = await gate.events((await gate.stored(action_id)).run_id)
-        provider.ready = Readiness(ready=True)
-        done = await gate.done(EXECUTE, actionId=action_id, idempotencyKey="once")
-    finally:
-        await gate.close()
-    assert refused["reason"] == "missing_connector"
-    assert "action_claim" not in [event["kind"] for event in events]
-    assert (done["status"], len(provider.ledger)) == ("executed", 1)

@@ -89,12 +89,3 @@ async def test_before_its_time_a_stricter_policy_leads_to_the_review_page(surfac
     told = await surface.denied(EXECUTE, actionId=action_id)
     where = f"record it on the review page. {told['reviewUrl'].partition('?')[0]}?token="
     assert told["reason"] == "requires_approval" and where in told["show"]
-
-
-@pytest.mark.rule("E98")
-async def test_what_a_person_did_by_hand_is_recorded_after_its_approval_expired(surface: Gate) -> None:
-    action_id = await surface.approved(connector="manual", channel="hn")
-    waiting = await surface.staged(connector="manual", channel="hn")
-    surface.clock.advance(days=40)
-    assert (await surface.denied(RECORD, actionId=waiting, url=LIVE))["reason"] == "action_expired"
-    assert (await surface.done(RECORD, actionId=action_id, url=LIVE))["status"] == "executed"

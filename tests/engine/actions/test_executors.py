@@ -10,7 +10,7 @@ from tests.contract.talk import RECOVERY_FIELDS
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, PUBLISH, REJECT, SEND, WITHDRAW, Gate
 from tests.surfaces import BASE_URL
 
-from assent.kernel.limits import ACTION_TTL_MS, DAY_MS
+from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.times import iso_time
 
 pytestmark = pytest.mark.every_surface
@@ -86,14 +86,6 @@ async def test_a_mail_is_sent_by_each_of_its_names_and_has_a_message_id(surface:
     assert len(surface.ledger) == 1
 
 
-async def test_an_executor_bound_to_another_kind_refuses_and_fires_nothing(surface: Gate) -> None:
-    action_id = await surface.approved()
-    answer = await surface.denied(SEND, actionId=action_id)
-    assert answer["reason"] == "validation_error"
-    assert surface.calls == 0
-    assert await surface.where(action_id) == "approved"
-
-
 @pytest.mark.rule("E88", "E92", "E63")
 @pytest.mark.parametrize("tool", [EXECUTE, PUBLISH])
 async def test_publishing_early_answers_exactly_the_shape_of_requires_approval(
@@ -120,34 +112,6 @@ async def test_publishing_early_answers_exactly_the_shape_of_requires_approval(
     assert f"{link.scheme}://{link.netloc}{link.path}" == f"{BASE_URL}/runs/{run['runId']}"
 
 
-@pytest.mark.rule("E92")
-@pytest.mark.parametrize("state", ["awaiting_approval", "rejected", "executed", "failed"])
-async def test_every_requires_approval_stops_and_shows_the_way_to_look(surface: Gate, state: str) -> None:
-    action_id = await surface.bring_to(state)
-    answer = await surface.denied(EXECUTE, actionId=action_id)
-    assert answer["reason"] == "requires_approval"
-    assert (answer["recoveryTool"], answer["retryable"]) == (None, False)
-    assert answer["status"] == state
-    assert "/runs/" in answer["reviewUrl"]
-    assert answer.get("externalId") == (f"post-{action_id}:1" if state == "executed" else None)
-
-
-@pytest.mark.rule("E5", "E64")
-@pytest.mark.parametrize("way", ["edited", "withdrawn", "rejected"])
-async def test_what_took_an_approval_back_keeps_it_from_firing(surface: Gate, way: str) -> None:
-    action_id = await surface.approved()
-    steps: dict[str, tuple[str, dict[str, Any]]] = {
-        "edited": (EDIT, {"body": OTHER}),
-        "withdrawn": (WITHDRAW, {}),
-        "rejected": (REJECT, {"reason": "no"}),
-    }
-    tool, arguments = steps[way]
-    await surface.done(tool, actionId=action_id, **arguments)
-    for name in NAMES:
-        assert (await surface.denied(name, actionId=action_id))["reason"] == "requires_approval"
-    assert surface.calls == 0
-
-
 @pytest.mark.rule("E25")
 @pytest.mark.parametrize("when", ["before it is approved", "after it was approved"])
 async def test_an_expired_action_is_neither_approved_nor_edited_nor_fired(surface: Gate, when: str) -> None:
@@ -159,25 +123,6 @@ async def test_an_expired_action_is_neither_approved_nor_edited_nor_fired(surfac
     assert record["expired"] is True
     assert record["status"] in ("awaiting_approval", "approved")
     assert surface.calls == 0
-
-
-async def test_an_action_fires_until_the_very_moment_it_expires(surface: Gate) -> None:
-    expires = surface.clock.now_ms() + DAY_MS
-    early, late = [await surface.approved(expiresAt=iso_time(expires)) for _ in range(2)]
-    surface.clock.advance(seconds=DAY_MS / 1000 - 0.001)
-    await surface.done(EXECUTE, actionId=early)
-    surface.clock.advance(seconds=0.001)
-    assert (await surface.denied(EXECUTE, actionId=late))["reason"] == "action_expired"
-    assert [sent.action_id for sent in surface.ledger] == [early]
-
-
-async def test_an_expired_action_can_still_be_rejected_and_an_executed_one_never_expires(
-    surface: Gate,
-) -> None:
-    old, done = await surface.staged(), await surface.bring_to("executed")
-    surface.clock.advance(seconds=ACTION_TTL_MS / 1000)
-    assert (await surface.done(REJECT, actionId=old, reason="too late"))["status"] == "rejected"
-    assert (await surface.record(done))["expired"] is False
 
 
 @pytest.mark.rule("E24", "E94")
@@ -222,18 +167,6 @@ async def test_a_provider_that_is_not_live_is_never_presented_as_executed(
     record = await surface.record(action["id"])
     assert (record["status"], record["externalId"], record["executedAt"]) == ("approved", None, None)
     assert surface.calls == 0
-
-
-async def test_a_mail_to_nobody_cannot_be_approved(surface: Gate) -> None:
-    action_id = await surface.staged(channel="email", verb="email", subject="Hello")
-    answer = await surface.denied(APPROVE, actionId=action_id)
-    assert (answer["reason"], answer["recoveryTool"]["name"]) == ("validation_error", EDIT)
-    assert (await surface.denied(SEND, actionId=action_id))["reason"] == "requires_approval"
-    assert surface.calls == 0
-    await surface.done(EDIT, actionId=action_id, to=["ada@example.org"])
-    await surface.approve_as_shown(action_id)
-    await surface.done(SEND, actionId=action_id)
-    assert len(surface.ledger) == 1
 
 
 @pytest.mark.rule("E64")

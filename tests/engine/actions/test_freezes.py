@@ -65,37 +65,6 @@ async def test_every_executor_is_refused_and_the_approval_stays(surface: Gate) -
     assert len(surface.ledger) == surface.calls == 2
 
 
-async def test_what_is_scheduled_or_sent_from_a_page_waits_and_goes_out_afterwards(surface: Gate) -> None:
-    due = iso_time(surface.clock.now_ms() + 3_600_000)
-    scheduled = await surface.approved(connector="unaware", scheduleFor=due)
-    pressed = await surface.staged(connector="unaware", body="The importer reads UTF-16 since Wednesday.")
-    await freeze(surface)
-    await surface.approve_as(Assurance.PERSON, pressed, send_now=True)
-    for _ in range(20):
-        await surface.run_jobs()
-        surface.clock.advance(hours=1)
-    assert surface.calls == 0
-    assert [await surface.where(each) for each in (scheduled, pressed)] == ["approved", "approved"]
-    await unfreeze(surface)
-    await surface.run_jobs()
-    assert len(surface.ledger) == surface.calls == 2
-
-
-async def test_an_unknown_outcome_is_not_repeated_before_the_freeze_ends(surface: Gate) -> None:
-    action_id = await surface.bring_to("outcome_unknown", connector="natural")
-    calls = surface.calls
-    await freeze(surface)
-    for _ in range(10):
-        surface.clock.advance(seconds=600)
-        await surface.run_jobs()
-    assert surface.calls == calls
-    assert await surface.where(action_id) == "outcome_unknown"
-    await unfreeze(surface)
-    surface.clock.advance(seconds=60)
-    await surface.run_jobs()
-    assert await surface.where(action_id) == "executed"
-
-
 async def test_preparing_reading_approving_and_other_workspaces_go_on(surface: Gate) -> None:
     await freeze(surface)
     action_id = await surface.staged(connector="unaware")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.engine.actions.kit import APPROVE, STAGE, Gate
 from tests.own_sql import bind
 from tests.surfaces import Outcome
 
-from assent.engine.actions.idempotency import pack, unpack
+from assent.engine.actions.idempotency import unpack
 from assent.ports import Rows, Transaction
 
 pytestmark = pytest.mark.anyio
@@ -30,11 +28,6 @@ async def staged(surface: Gate) -> Outcome:
     approved = await surface.call(APPROVE, {"actionId": action_id, "idempotencyKey": "approve"})
     assert not approved.is_error
     return staged
-
-
-@given(st.text())
-def test_a_packed_text_is_the_same_text(text: str) -> None:
-    assert unpack(pack(text)) == text
 
 
 @pytest.mark.rule("E7")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, REJECT, Gate
 
 from assent.gate.records import Assurance
-from assent.gate.views import Severity
 from assent.kernel.times import iso_time
 
 
@@ -88,16 +86,3 @@ async def test_an_edit_and_one_run_count_their_people_too(surface: Gate) -> None
     assert (await surface.done(APPROVE, actionId=action_id))["status"] == "approved"
     run = await surface.run(mail(0, 30), mail(200, 30))
     assert {action["preflight"]["severity"] for action in run["actions"]} == {"high"}
-
-
-async def test_an_edit_of_what_an_earlier_version_raised_gives_it_its_own_severity_back(
-    surface: Gate,
-) -> None:
-    action_id = await surface.staged(**mail(0, 3))
-    said = "Together with what else waits or went out within a day it reaches more than 50 people."
-    stored = (await surface.stored(action_id)).preflight
-    raised = msgspec.structs.replace(stored, severity=Severity.HIGH, warnings=(said,))
-    await surface.overwrite(action_id, preflight=raised)
-    await surface.done(EDIT, actionId=action_id, to=people(0, 2))
-    found = (await surface.stored(action_id)).preflight
-    assert (found.severity, found.warnings) == (Severity.MEDIUM, ())

@@ -14,13 +14,11 @@ from tests.engine.actions.kit import (
     OTHER,
     PUBLISH,
     REJECT,
-    RESOLVE,
     WITHDRAW,
     Gate,
 )
 
 from assent.gate.policy import PRESETS
-from assent.kernel.times import full_time, iso_time
 
 TEXTS = ("summaryForUser", "userMessage", "fixActionForAgent", "stopRule")
 INTERNAL = re.compile(r"chieflab_|ASSENT_|\b[a-z]+(_[a-z]+)+\b|\b[a-z]+[A-Z]\w*")
@@ -56,20 +54,6 @@ async def test_what_waits_is_shown_with_its_commands_and_they_work(surface: Gate
     assert await surface.where(action_id) == "approved"
 
 
-async def test_a_decision_about_old_content_is_answered_with_the_present_one(surface: Gate) -> None:
-    action_id = await surface.staged()
-    old = (await surface.record(action_id))["digest"]
-    await surface.done(EDIT, actionId=action_id, body=OTHER)
-    answer = await surface.denied(APPROVE, actionId=action_id, digest=old)
-
-    judge(answer)
-    assert answer["reason"] == "stale_revision"
-    assert OTHER in answer["show"] and BODY not in answer["show"]
-    assert "/runs/" in answer["reviewUrl"]
-    approve = answer["commands"][0]
-    await surface.done(approve["tool"], **approve["args"])
-
-
 @pytest.mark.rule("E63")
 @pytest.mark.parametrize(
     ("state", "said"), [("executed", "Already"), ("rejected", "rejected"), ("failed", "provider refused")]
@@ -97,17 +81,6 @@ async def test_withdrawing_what_is_not_approved_is_answered_as_that(surface: Gat
     texts = judge(answer)
     assert "nothing to withdraw" in answer["summaryForUser"]
     assert "approval commands" not in texts and "executor" not in texts
-
-
-async def test_before_its_time_the_answer_says_when_and_offers_no_executor(surface: Gate) -> None:
-    later_ms = surface.clock.now_ms() + 3_600_000
-    action_id = await surface.approved(scheduleFor=iso_time(later_ms))
-    answer = await surface.denied(EXECUTE, actionId=action_id)
-
-    texts = judge(answer)
-    assert full_time(later_ms) in answer["userMessage"]
-    assert "not approved" not in texts
-    assert EXECUTE not in {name for name, _, _ in calls_in(answer)}
 
 
 @pytest.mark.parametrize("state", ["awaiting_approval", "approved"])
@@ -140,24 +113,3 @@ async def test_a_key_that_cannot_decide_is_told_who_does(surface: Gate) -> None:
     assert APPROVE not in {name for name, _, _ in calls_in(answer)}
     waits = answer["next"][0]
     assert (waits["name"], waits["args"]["actionId"]) == ("chieflab_get_action", action_id)
-
-
-async def test_that_it_did_not_happen_is_asked_of_a_person_in_its_own_words(surface: Gate) -> None:
-    action_id = await surface.bring_to("outcome_unknown")
-    answer = await surface.denied(RESOLVE, actionId=action_id, outcome="did_not_happen", evidence="I looked")
-
-    texts = judge(answer)
-    assert "signed-in person" in answer["userMessage"]
-    assert "approv" not in texts and "show" not in answer
-
-
-async def test_what_is_published_by_hand_leads_to_its_record(surface: Gate) -> None:
-    action_id = await surface.approved(connector="manual", channel="hn")
-    answer = await surface.denied(EXECUTE, actionId=action_id)
-
-    texts = judge(answer)
-    assert (answer["reason"], "not connected" in texts) == ("missing_connector", False)
-    name, args, needs = calls_in(answer)[0]
-    assert (name, set(needs)) == ("chieflab_record_manual_publish", {"url"})
-    done = await surface.done(name, **args, url="https://news.ycombinator.com/item?id=1")
-    assert done["status"] == "executed"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, REJECT, Gate
+from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, REJECT, Gate
 from tests.engine.actions.test_sending import HOUR
 
-from assent.gate.records import Assurance
 from assent.kernel.limits import ACTION_TTL_MS, DAY_MS
 from assent.kernel.times import full_time, iso_time
 
@@ -31,14 +29,6 @@ async def test_a_schedule_moved_after_it_was_shown_makes_the_digest_of_it_stale(
     assert (surface.calls, await surface.where(shown["id"])) == (0, "awaiting_approval")
 
 
-async def test_the_same_text_at_another_time_is_another_content(surface: Gate) -> None:
-    run = await surface.run({}, {"scheduleFor": at(surface, HOUR)}, {"scheduleFor": at(surface, 2 * HOUR)})
-    assert len({action["digest"] for action in run["actions"]}) == 3
-    record = await surface.record(run["actions"][1]["id"])
-    assert record["scheduleFor"] == at(surface, HOUR)
-    assert record["content"]["scheduleMs"] == surface.clock.now_ms() + HOUR
-
-
 @pytest.mark.rule("E5", "E63")
 async def test_what_was_approved_for_a_time_is_not_sent_before_it(surface: Gate) -> None:
     action_id = await surface.approved(scheduleFor=at(surface, HOUR))
@@ -53,50 +43,6 @@ async def test_what_was_approved_for_a_time_is_not_sent_before_it(surface: Gate)
     await surface.done(EXECUTE, actionId=action_id)
     await surface.run_jobs()
     assert len(surface.ledger) == surface.calls == 1
-
-
-@pytest.mark.rule("E64")
-async def test_a_stored_time_that_is_not_the_approved_one_sends_nothing(surface: Gate) -> None:
-    action_id = await surface.approved(scheduleFor=at(surface, 24 * HOUR))
-    await surface.overwrite(action_id, schedule_ms=surface.clock.now_ms() + HOUR)
-    surface.clock.advance(days=2)
-    await surface.run_jobs()
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
-    assert surface.calls == 0
-
-
-async def as_before(surface: Gate, action_id: str) -> None:
-    """The action as an earlier version stored it: its time beside the content, and not in the digest."""
-    stored = await surface.stored(action_id)
-    effect = msgspec.structs.replace(stored.effect, schedule_ms=None)
-    await surface.overwrite(action_id, effect=effect, digest=effect.digest())
-
-
-@pytest.mark.rule("E5")
-async def test_what_an_earlier_version_scheduled_goes_out_at_its_time(surface: Gate) -> None:
-    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
-    await as_before(surface, action_id)
-    await surface.approve_as(Assurance.PERSON, action_id)
-    await surface.run_jobs()
-    assert surface.calls == 0
-    surface.clock.advance(hours=1)
-    await surface.run_jobs()
-    assert (surface.calls, await surface.where(action_id)) == (1, "executed")
-
-
-async def test_what_an_earlier_version_scheduled_is_edited_and_then_bound_to_its_time(surface: Gate) -> None:
-    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
-    due = at(surface, HOUR)
-    await as_before(surface, action_id)
-    for body in (OTHER, BODY):
-        await surface.done(EDIT, actionId=action_id, body=body)
-        record = await surface.record(action_id)
-        assert (record["scheduleFor"], "scheduleMs" in record["content"]) == (due, True)
-    answer = await surface.done(EDIT, actionId=action_id, scheduleFor=at(surface, 2 * HOUR))
-    await surface.done(APPROVE, actionId=action_id, digest=answer["digest"])
-    surface.clock.advance(hours=2)
-    await surface.run_jobs()
-    assert len(surface.ledger) == 1
 
 
 @pytest.mark.parametrize("in_ms", [-365 * DAY_MS, -1, 0, 10 * 366 * DAY_MS])
@@ -132,13 +78,6 @@ async def test_a_time_after_the_expiry_moves_the_expiry_and_says_so(surface: Gat
         surface.clock.advance(days=39)
         await surface.run_jobs()
         assert await surface.where(action_id) == "executed", way
-
-
-async def test_a_time_before_the_expiry_leaves_it_and_says_nothing(surface: Gate) -> None:
-    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
-    record = await surface.record(action_id)
-    assert record["expiresAt"] == at(surface, ACTION_TTL_MS)
-    assert record["preflight"]["recommendations"] == []
 
 
 async def test_a_yes_in_the_chat_after_its_time_is_refused_and_asks_for_a_new_time(surface: Gate) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
+from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
 from tests.own_sql import bind_marks
 
 from assent.engine.actions import actions
@@ -33,42 +30,6 @@ async def test_an_approval_written_into_the_database_executes_nothing(surface: G
     await surface.done(EXECUTE, actionId=action_id)
     assert (await surface.record(action_id))["assurance"] == "agent"
     assert len(surface.ledger) == 1
-
-
-ANOTHER: dict[str, Any] = {
-    "by": "Grace",
-    "assurance": Assurance.PERSON,
-    "approvers": 2,
-    "person_id": "01a0c450-6c00-7df4-94bd-64574b5d7a3f",
-    "policy": "sha256:" + "0" * 64,
-    "mac": "",
-    "at_ms": 1,
-    "since": 7,
-}
-
-
-@pytest.mark.rule("E64")
-@pytest.mark.parametrize("field", list(ANOTHER))
-async def test_a_changed_word_of_an_approval_breaks_its_seal(surface: Gate, field: str) -> None:
-    action_id = await surface.approved()
-    approval = (await surface.stored(action_id)).approval
-    assert approval is not None
-    changed = msgspec.structs.replace(approval, **{field: ANOTHER[field]})
-    await surface.overwrite(action_id, approval=changed)
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
-    assert surface.calls == 0
-
-
-@pytest.mark.rule("E64", "E66")
-async def test_a_seal_is_worth_nothing_on_another_action_or_revision(surface: Gate) -> None:
-    first, second = await surface.approved(), await surface.staged()
-    given = (await surface.stored(first)).approval
-    await surface.overwrite(second, status=Status.APPROVED, approval=given)
-    assert (await surface.denied(EXECUTE, actionId=second))["reason"] == "requires_approval"
-    await surface.done(EDIT, actionId=first, body=OTHER)
-    await surface.overwrite(first, status=Status.APPROVED, approval=given)
-    assert (await surface.denied(EXECUTE, actionId=first))["reason"] == "requires_approval"
-    assert surface.calls == 0
 
 
 async def test_a_seal_of_an_earlier_secret_holds_and_is_renewed(surface: Gate) -> None:

@@ -82,21 +82,6 @@ async def test_the_job_of_a_withdrawn_approval_does_not_serve_the_next_one(surfa
     assert len(surface.ledger) == 1
 
 
-@pytest.mark.rule("E66")
-async def test_an_action_moved_to_a_later_time_does_not_go_out_at_the_earlier_one(surface: Gate) -> None:
-    action_id = await scheduled(surface)
-    later = iso_time(surface.clock.now_ms() + 24 * HOUR)
-    await surface.done(EDIT, actionId=action_id, scheduleFor=later)
-    await surface.approve_as_shown(action_id)
-    surface.clock.advance(hours=2)
-    await surface.run_jobs()
-    assert (surface.calls, await surface.where(action_id)) == (0, "approved")
-    surface.clock.advance(hours=22)
-    await surface.run_jobs()
-    assert await surface.where(action_id) == "executed"
-    assert len(surface.ledger) == 1
-
-
 async def test_a_confirmation_by_somebody_surer_keeps_the_job(surface: Gate) -> None:
     action_id = await scheduled(surface)
     await surface.approve_as(Assurance.PERSON, action_id)
@@ -157,13 +142,3 @@ async def test_a_job_does_not_repeat_what_was_refused_or_may_have_happened(
         await surface.run_jobs()
     assert await surface.where(action_id) == ("failed" if step is refused else "outcome_unknown")
     assert surface.calls == 1
-
-
-async def test_what_expired_before_anybody_could_send_it_is_not_sent(surface: Gate) -> None:
-    action_id = await surface.approved(
-        scheduleFor=iso_time(surface.clock.now_ms() + HOUR),
-        expiresAt=iso_time(surface.clock.now_ms() + 2 * HOUR),
-    )
-    surface.clock.advance(hours=3)
-    await surface.run_jobs()
-    assert (surface.calls, await surface.where(action_id)) == (0, "approved")

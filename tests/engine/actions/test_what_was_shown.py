@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, BODY, EDIT, OTHER, PENDING, WITHDRAW, Gate
+from tests.engine.actions.kit import APPROVE, EDIT, OTHER, PENDING, WITHDRAW, Gate
 
 MANUAL = "chieflab_use_manual_fallback"
 
@@ -40,13 +40,6 @@ async def test_one_edit_between_show_and_approve_is_refused_with_the_new_content
     assert await surface.where(action_id) == "awaiting_approval"
     await surface.done(APPROVE, **next(args for args in offered if "send" not in args))
     assert await surface.where(action_id) == "approved"
-
-
-async def test_an_edit_that_led_back_is_what_was_staged(surface: Gate) -> None:
-    action_id = await surface.staged()
-    await surface.done(EDIT, actionId=action_id, body=OTHER)
-    await surface.done(EDIT, actionId=action_id, body=BODY)
-    assert (await surface.done(APPROVE, actionId=action_id))["status"] == "approved"
 
 
 async def test_an_edit_answers_with_the_new_content_its_digest_and_the_commands(surface: Gate) -> None:

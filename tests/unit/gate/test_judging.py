@@ -229,6 +229,7 @@ FORGERIES: dict[str, Callable[[Action], Action]] = {
     "assurance": lambda action: change_approval(action, assurance=Assurance.PASSKEY),
     "approvers": lambda action: change_approval(action, approvers=2),
     "approved at": lambda action: change_approval(action, at_ms=NOW_MS + 1),
+    "since": lambda action: change_approval(action, since=7),
     "policy": lambda action: change_approval(action, policy=""),
     "seal": lambda action: Seals.of((b"another secret of enough characters",)).seal(
         action, action.approval or pytest.fail("not approved")
