@@ -13,6 +13,7 @@ import typer
 
 from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY, check_name, find_workspace
+from assent.gate.records import Freeze
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
@@ -92,7 +93,7 @@ def unfreeze(session: CommandSession, workspace: OnlyWorkspace = None) -> None:
 
     session.require_data()
 
-    async def resume(app: App) -> tuple[str, int | None, list[freezes.Freeze]]:
+    async def resume(app: App) -> tuple[str, int | None, list[Freeze]]:
         workspace_id, scope = await _find_scope(app, workspace)
         since_ms = await use_case.unfreeze(app.store, workspace_id, app.clock.now_ms(), by=BY)
         return scope, since_ms, await app.store.read(freezes.list_all)

@@ -14,7 +14,7 @@ import msgspec
 
 from assent.gate.views import Severity, View
 from assent.kernel import canonical
-from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
+from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import CLOCKS_APART_MS
 from assent.kernel.structs import Record, WireRecord
 
@@ -37,6 +37,10 @@ class Status(enum.StrEnum):
     EDITED = "edited"
     EXECUTED = "executed"
     FAILED = "failed"
+
+
+OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
+"""The statuses in which an action can still be sent."""
 
 
 class ExecutionState(enum.StrEnum):
@@ -349,3 +353,25 @@ def is_by_hand(action: Action) -> bool:
 def is_rewritten(action: Action) -> bool:
     """Whether a person changed the text, so an approval does not cover the submission."""
     return bool(action.digest != action.metadata[SUBMITTED])
+
+
+class Freeze(Record):
+    """Where nothing is sent, since when, and who stopped it."""
+
+    workspace_id: WorkspaceId
+    since_ms: int
+    by: str
+    why: str
+
+    @property
+    def everywhere(self) -> bool:
+        return self.workspace_id == SYSTEM_WORKSPACE
+
+    @property
+    def where(self) -> str:
+        return "on this server" if self.everywhere else "in this workspace"
+
+    @property
+    def reason(self) -> str:
+        """The reason as a sentence, with a space before it; empty without one."""
+        return f" Reason: {self.why}{'' if self.why.endswith(('.', '!', '?')) else '.'}" if self.why else ""

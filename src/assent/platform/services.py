@@ -64,6 +64,7 @@ from assent.gate.outcomes import NotSent as NotSent
 from assent.gate.outcomes import OutcomeUnknown as OutcomeUnknown
 from assent.gate.outcomes import Remainder as Remainder
 from assent.gate.records import Assurance as Assurance
+from assent.gate.records import Freeze as Freeze
 from assent.gate.webhooks import mask_url as mask_url
 from assent.kernel.tokens import KeyRing as KeyRing
 from assent.kernel.tokens import TokenInvalid as TokenInvalid
@@ -91,7 +92,9 @@ from assent.ports.store import Row as Row
 from assent.ports.store import Store as Store
 from assent.ports.store import StoreUnavailable as StoreUnavailable
 from assent.ports.store import Transaction as Transaction
+from assent.present.refusals import describe_freeze as describe_freeze
 from assent.present.refusals import needs_approval as needs_approval
+from assent.present.refusals import refuse_frozen as refuse_frozen
 from assent.serving.gateway import ClientPort as ClientPort
 from assent.serving.gateway import ForeignCall as ForeignCall
 from assent.use_cases import decisions as decisions

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Unpack
 
 import msgspec
 
@@ -15,11 +15,11 @@ from assent.gate.gate import Case, Objection
 from assent.gate.outcomes import NotSent, OutcomeUnknown
 from assent.gate.policy import Requirement, client_decides
 from assent.gate.preflight import Readiness
-from assent.gate.records import SUPERSEDED, WORKFLOW, Action, Assurance, Status
+from assent.gate.records import OPEN, SUPERSEDED, WORKFLOW, Action, Assurance, Freeze, Status
 from assent.gate.rules.drift import DriftChange, describe_changes
 from assent.gate.views import Unfit
-from assent.kernel.refusals import MEANINGS, Problem, Reason, Refusal, Retry, Words
-from assent.kernel.times import full_time
+from assent.kernel.refusals import MEANINGS, AddedFields, Problem, Reason, Refusal, Retry, Words
+from assent.kernel.times import full_time, iso_time
 from assent.present.guidance import view_alone
 from assent.present.next_steps import PLAIN
 from assent.present.rule_text import describe_need
@@ -441,6 +441,27 @@ def refuse_drift(action: Action, changes: tuple[DriftChange, ...], *, approved: 
     )
 
 
+def describe_freeze(found: Freeze | None, action: Action) -> str:
+    """Tell a person why an action does not go out now. Empty if no freeze stops it: what a person does by
+    hand and a step of a workflow are no effects of the server."""
+    if found is None or action.view.executes == "person" or is_step(action):
+        return ""
+    return f"Sending is stopped {found.where} since {full_time(found.since_ms)}.{found.reason}"
+
+
+def refuse_frozen(found: Freeze | None, **about: Unpack[AddedFields]) -> Refusal:
+    """Build the refusal. `found` is None if the freeze has just ended."""
+    return Refusal(
+        Reason.FROZEN,
+        facts={
+            "where": found.where if found is not None else "in this workspace",
+            "since": f" since {iso_time(found.since_ms)}" if found is not None else "",
+            "why": found.reason if found is not None else "",
+        },
+        **about,
+    )
+
+
 TRY_AGAIN_SECONDS: Final = 30
 """Retry delay where the provider names none."""
 
@@ -537,7 +558,6 @@ def refuse_unready(action: Action, readiness: Readiness) -> Refusal:
 # for the life of an action and of a process, so these checks may run before a transaction.
 
 GATE: Final = "type_missing"
-OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
 FIXED: Final = "one whose extension is not installed, or has changed"
 
 

@@ -120,7 +120,7 @@ class Surfaces:
         """Import rarely used modules now, so that no call imports them on the event loop."""
         import jsonschema  # noqa: F401 - for arguments that are wrong
 
-        import assent.engine.actions.refusal_details  # noqa: F401 - for refusals
+        import assent.engine.actions.circumstances  # noqa: F401 - for refusals
 
         for bundle in self._app.bundles:
             bundle.preload()

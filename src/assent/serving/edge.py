@@ -321,9 +321,9 @@ class Edge:
         except Refusal as refusal:
             if principal is None:
                 raise
-            from assent.engine.actions import refusal_details  # imported late, as the catalog
+            from assent.engine.actions import circumstances  # imported late, as the catalog
 
-            raise await refusal_details.complete(services, principal, refusal, call.arguments) from refusal
+            raise await circumstances.complete(services, principal, refusal, call.arguments) from refusal
 
     def _note_links(self, answer: Answer) -> Answer:
         """Add the note of a process whose links end with the chat, if the answer has such a link."""

@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances, refusal_details
-from assent.engine.actions.circumstances import DecisionReply
+from assent.engine.actions import actions, circumstances
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
@@ -31,6 +30,7 @@ from assent.ports import Begin, Transaction
 from assent.present.cards import render_card
 from assent.present.guidance import channel_keys
 from assent.present.next_steps import describe_stuck, execution_key, next_calls
+from assent.present.outlook import DecisionReply
 from assent.present.refusals import Links
 from assent.tools import client_dialog
 from assent.tools.arguments import (
@@ -91,7 +91,7 @@ async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | 
                 _, present = await circumstances.read_action(services, call.caller, action_id)
 
             def answer() -> Transaction[DecisionReply]:
-                return present.answer((yield from begin()), "approve")
+                return present.answer_decision((yield from begin()), "approve")
 
             once = (
                 client_dialog.approve_once(call, asked, DecisionReply, answer)
@@ -119,7 +119,7 @@ async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | 
     if isinstance(asked, AskedQuestion):
         answer = await approve(asked)
     elif asked is not None:
-        answer = outlook.answer(asked, "approve")
+        answer = outlook.answer_decision(asked, "approve")
     sends = request.send and action.view.executes != "agent"  # with those the agent goes on itself
     return await _send(call, answer) if sends else answer
 
@@ -168,10 +168,10 @@ OVERTAKEN = (
 
 async def _not_sent(call: Call, answer: DecisionReply, refusal: Refusal) -> DecisionReply:
     """Say why the action was not sent, with the action as the attempt left it."""
-    completed = await refusal_details.complete(call.services, call.caller, refusal, {})
+    completed = await circumstances.complete(call.services, call.caller, refusal, {})
     why, action_id = completed.recovery(), ActionId(answer.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    present = outlook.answer(action, "approve")
+    present = outlook.answer_decision(action, "approve")
     unknown = action.execution_state in (ExecutionState.OUTCOME_UNKNOWN, ExecutionState.EXECUTING)
     said = (
         why.user_message
@@ -180,7 +180,7 @@ async def _not_sent(call: Call, answer: DecisionReply, refusal: Refusal) -> Deci
     )
     if action.approval is not None:
         said = f"Approved. {said}"
-    if (stuck := describe_stuck(action, outlook.of(action), call.now_ms)) is not None:
+    if (stuck := describe_stuck(action, outlook.describe(action), call.now_ms)) is not None:
         said = stuck
     return msgspec.structs.replace(
         present,
@@ -197,7 +197,7 @@ async def reject_action(call: Call, request: RejectAction) -> DecisionReply:
     action_id = require_action_id(request.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     wish = DecisionOrder(decider_for(call), action, SeenVersion(digest=request.digest))
-    write = call.answering(request, lambda done: outlook.answer(done, "reject"), DecisionReply)
+    write = call.answering(request, lambda done: outlook.answer_decision(done, "reject"), DecisionReply)
     return await decisions.reject(call.services, wish, request.reason, write, links=links_for(call))
 
 
@@ -205,7 +205,7 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> DecisionRe
     action_id = require_action_id(request.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     wish = DecisionOrder(decider_for(call), action, ANY_CONTENT)
-    write = call.answering(request, lambda done: outlook.answer(done, "withdraw"), DecisionReply)
+    write = call.answering(request, lambda done: outlook.answer_decision(done, "withdraw"), DecisionReply)
     return await decisions.withdraw(call.services, wish, request.reason, write, links=links_for(call))
 
 
@@ -230,13 +230,13 @@ async def edit_action(call: Call, request: EditAction) -> DecisionReply:
             "no change",
         )
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    if not outlook.of(before, shown=False).may_edit:
+    if not outlook.describe(before).may_edit:
         expected = "an action of this key: a person changes others on the review page"
         raise bad_argument("actionId", expected, "the call of another key")
     found = call.services.effects.find(before.effect)
     if schedule_ms is not None and found is not None and not found.schedulable:
         raise bad_argument("scheduleFor", "no time: this is done when it is executed", "a time")
-    write = call.answering(request, lambda done: outlook.answer(done, "edit"), DecisionReply)
+    write = call.answering(request, lambda done: outlook.answer_decision(done, "edit"), DecisionReply)
     return await decisions.edit(
         call.services,
         DecisionOrder(decider_for(call), before, SeenVersion(digest=request.digest)),
@@ -276,9 +276,9 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         )
         cursor = shown[request.limit - 1].action_id if len(shown) > request.limit else None
         shown = shown[: request.limit]
-    outlook = await circumstances.outlook(call.services, call.caller, shown)
-    shown = tuple(outlook.as_now(action) for action in shown)
-    keyed = {key: (action, outlook.of(action)) for key, action in channel_keys(shown).items()}
+    outlook = await circumstances.read_outlook(call.services, call.caller, shown)
+    shown = tuple(outlook.refresh(action) for action in shown)
+    keyed = {key: (action, outlook.describe(action)) for key, action in channel_keys(shown).items()}
     return PendingActions(
         ok=True,
         actions=tuple(build_record(action, call.now_ms) for action in shown),

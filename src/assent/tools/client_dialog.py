@@ -17,7 +17,6 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from assent.engine.actions import actions, idempotency
-from assent.engine.core import freezes
 from assent.gate.gate import Decider
 from assent.gate.policy import client_decides, satisfies
 from assent.gate.records import WORKFLOW, Action, Assurance
@@ -29,7 +28,7 @@ from assent.kernel.structs import Arguments, Record
 from assent.kernel.tokens import TokenInvalid
 from assent.ports import Begin, Transaction
 from assent.present.cards import explain_no_dialog, render_question
-from assent.present.refusals import needs_approval, refuse_stale
+from assent.present.refusals import describe_freeze, needs_approval, refuse_stale
 from assent.sql.loader import statements
 from assent.tools.arguments import ActionIdArgument, DigestArgument, IdempotencyKey
 from assent.tools.definition import Call, DialogAnswer, InputRequired, Question, T
@@ -195,7 +194,7 @@ async def ask(call: Call, request: ApproveAction, refusal: Refusal) -> AskedQues
         expires_ms=call.now_ms + int(seconds * SECOND_MS),
         nonce=call.services.entropy(NONCE_BYTES).hex(),
     )
-    stopped = freezes.describe(frozen, action)
+    stopped = describe_freeze(frozen, action)
     question = Question(_write_message(action, stopped, send=request.send), CHOICES)
     if call.dialog.ask is None:
         return InputRequired(question, call.services.keys.client_dialogs.sign(msgspec.json.encode(asked)))

@@ -11,7 +11,6 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from assent.engine.actions import account_binding, actions, circumstances
-from assent.engine.actions.account_binding import LookedAgain
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.connections.oauth_access import find_access
 from assent.gate.connection import AuthMode, Connection, ConnectorInfo
@@ -25,6 +24,7 @@ from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.ports import Begin, Draft, Preparation, Transaction
 from assent.present.calls import NextToolCalls
 from assent.present.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
+from assent.present.outlook import LookedAgain
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
 from assent.use_cases import runs
@@ -137,7 +137,7 @@ async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
         and not is_expired(each, now_ms)
         and each.execution_state != "executing"
     ]
-    outlook = await circumstances.outlook(services, call.caller, wanted)
+    outlook = await circumstances.read_outlook(services, call.caller, wanted)
     return [each for each in wanted if not outlook.readiness_of(each.effect).ready][:MOST_WAITING]
 
 

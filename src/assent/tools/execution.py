@@ -11,16 +11,15 @@ import msgspec
 from assent.engine.actions import actions, reconciliation, recording
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.recording import Executed
-from assent.engine.core import freezes
-from assent.engine.core.freezes import Freeze
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT
-from assent.gate.records import Action
+from assent.gate.records import Action, Freeze
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, from_record
 from assent.present.next_steps import PLAIN, next_calls
+from assent.present.refusals import describe_freeze
 from assent.present.status_report import explain
 from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
@@ -107,7 +106,7 @@ def _answer_asked(call: Call, frozen: Freeze | None, action: Action) -> Resolved
     connector = call.services.connectors.get(action.effect.connector)
     asked = reconciliation.can_be_asked(connector)
     told = f"{name} is asked now." if asked else f"{name} cannot be asked: please look there."
-    stopped = freezes.describe(frozen, action)
+    stopped = describe_freeze(frozen, action)
     if stopped and reconciliation.repeatable(connector, action, call.now_ms):
         told = f"{name} can only be asked by sending it again. {stopped}"
     calls = next_calls(action.effect.channel, action, PLAIN)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from assent.engine.actions import circumstances
-from assent.engine.actions.circumstances import WRITE_RIGHT
 from assent.engine.learning.measured import decode_measurement, describe_reading
 from assent.engine.learning.memory import Entry
 from assent.engine.views import overview
@@ -19,6 +18,7 @@ from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time, readable_time
 from assent.present.calls import LAUNCH_NEEDS, wait_call
 from assent.present.next_steps import Circumstances, next_calls
+from assent.present.outlook import WRITE_RIGHT
 from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
 from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool

@@ -63,7 +63,7 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     write = call.answering(
         request,
-        lambda action: answer_handover(before, action, outlook.of(action)),
+        lambda action: answer_handover(before, action, outlook.describe(action)),
         HandedOver,
         {"actionId": action_id},
     )
@@ -78,7 +78,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise bad_argument("url", EXPECTED_URL, url[:80])
     found, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    around = outlook.of(found)
+    around = outlook.describe(found)
     return await executions.record_by_hand(
         call.services,
         DecisionOrder(decider_for(call), found, ANY_CONTENT),

@@ -139,9 +139,9 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
             ended = None  # approved and being sent: the answer is its result
     now_ms = call.services.clock.now_ms()
     waited = Waited(ended=ended, changed=_changes(first, stored.action))
-    outlook = await circumstances.outlook(call.services, call.caller, (stored.action,))
-    stored = msgspec.structs.replace(stored, action=outlook.as_now(stored.action))
-    return answer_shown(stored, waited, outlook.of(stored.action), now_ms)
+    outlook = await circumstances.read_outlook(call.services, call.caller, (stored.action,))
+    stored = msgspec.structs.replace(stored, action=outlook.refresh(stored.action))
+    return answer_shown(stored, waited, outlook.describe(stored.action), now_ms)
 
 
 def _reason_not_to_wait(

@@ -526,7 +526,7 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
         return refusal
     action, outlook = await circumstances.read_action(call.services, call.caller, ActionId(action_id))
     # An approval that is not enough leaves the step waiting, so the policy says who decides.
-    around = outlook.of(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
+    around = outlook.describe(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
     recovery = refusal.recovery()
     # The agent changes a step by submitting it again.
     said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]

@@ -28,11 +28,12 @@ from assent.engine.core.services import Services
 from assent.engine.views import review
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import Readiness, is_expired
-from assent.gate.records import Action
+from assent.gate.records import OPEN, Action
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Begin, Transaction
+from assent.present.outlook import describe_binding
 from assent.present.refusals import Links, no_link, refuse_missing_type, refuse_stale, refuse_unready
 
 log = logging.getLogger("assent.decisions")
@@ -106,7 +107,7 @@ async def _look_again(services: Services, wish: DecisionOrder, readiness: Readin
     that is a new revision, which the decider has not seen."""
     action, by, via = wish.action, wish.decider.by, wish.decider.via
     refuse_missing_type(services.effects, action)
-    if action.status not in circumstances.OPEN:
+    if action.status not in OPEN:
         return None  # the transaction refuses it, or changes nothing
     connector = services.connectors.get(action.effect.connector)
     ready = readiness or await read_readiness(services, action)
@@ -165,7 +166,7 @@ async def _write(services: Services, bound: Action | None, write: Write[T, R], b
         done = await write(begin)
     except Refusal as refusal:
         if bound is not None and refusal.reason in (Reason.STALE_REVISION, Reason.REQUIRES_APPROVAL):
-            raise refuse_stale(bound, user_message=account_binding.describe_binding(bound)) from None
+            raise refuse_stale(bound, user_message=describe_binding(bound)) from None
         raise
     failpoint("approve.committed")
     services.background.wake_jobs()

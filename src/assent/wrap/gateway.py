@@ -25,9 +25,12 @@ import msgspec
 from assent.platform.services import (
     ClientPort,
     ForeignCall,
+    Freeze,
     Services,
+    describe_freeze,
     freezes,
     note_start,
+    refuse_frozen,
     run_apart,
     tenancy,
 )
@@ -201,12 +204,12 @@ class Gateway:
         if found.mode == "gate" and not profile.observe:
             return await self._ask(call, profile, found, arguments, params)
         if not found.reads_only and (frozen := await self._find_freeze(call)) is not None:
-            return proposals.refuse(freezes.explain(frozen))
+            return proposals.refuse(refuse_frozen(frozen))
         if found.mode == "gate":
             await self._observe(call, profile, found)
         return await self._pass(call, profile, found, {**params, "arguments": arguments})
 
-    async def _find_freeze(self, call: ForeignCall) -> freezes.Freeze | None:
+    async def _find_freeze(self, call: ForeignCall) -> Freeze | None:
         return await self._services.store.read(lambda: freezes.find(call.caller.workspace_id))
 
     async def _find_tools(self, call: ForeignCall) -> ArrangedTools:
@@ -329,7 +332,7 @@ class Gateway:
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         settled = await self.held.wait(call, action, token)
-        frozen = freezes.describe(await self._find_freeze(call), settled)
+        frozen = describe_freeze(await self._find_freeze(call), settled)
         return proposals.answer(self._services, call, settled, arguments, frozen)
 
     async def _pass(
@@ -389,7 +392,7 @@ class Gateway:
             directory = await self._find_entries(call, profile, capability, again=True)
         entry, own = directory.choose(name)
         if not profile.rules_for(entry.server).trusted and (frozen := await self._find_freeze(call)):
-            raise LookupError(freezes.explain(frozen).recovery().user_message)
+            raise LookupError(refuse_frozen(frozen).recovery().user_message)
         if entry.is_held(await self._find_pins(call.caller.workspace_id)):
             raise LookupError(await self._explain_held(call, entry))
         upstream = self._upstream(call, profile, entry.server)

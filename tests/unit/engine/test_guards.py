@@ -22,11 +22,10 @@ from assent.engine.actions.guards import (
     Verdict,
     WasSent,
 )
-from assent.engine.core.freezes import Freeze
 from assent.gate.effects import EXECUTE, EffectType, EffectTypes
 from assent.gate.policy import DEFAULT, Requirement
 from assent.gate.preflight import Readiness
-from assent.gate.records import WORKFLOW, Action, Assurance, Observation, Voice
+from assent.gate.records import WORKFLOW, Action, Assurance, Freeze, Observation, Voice
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTED, State
 from assent.gate.views import Facets, Unfit, View
 from assent.kernel.limits import HOUR_MS

@@ -10,42 +10,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Final
 
 import msgspec
 
 from assent.engine.actions import actions, approvals, circumstances, drift_probe, hooks
-from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Decided
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.gate import gate
-from assent.gate.audit import ActionRecord, build_record
-from assent.gate.preflight import Readiness, is_expired, preflight
-from assent.gate.records import Action, Effect, Preflight, Status
+from assent.gate.preflight import Readiness, preflight
+from assent.gate.records import OPEN, Action, Effect, Preflight
 from assent.gate.rules import drift
-from assent.gate.transitions import EXECUTING, TERMINAL, UNKNOWN, Move, state_of
+from assent.gate.transitions import TERMINAL, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.refusals import SuggestedCall
-from assent.kernel.structs import from_record
 from assent.ports import Begin, KeyChecked, Transaction
 from assent.present import refusals
-from assent.present.cards import goes_to, render_card
-from assent.present.next_steps import next_calls
+from assent.present.outlook import NOT_LIVE, RECHECK, LookedAgain, advise
 from assent.present.refusals import refuse_missing_type
 from assent.present.workflow_step import refuse_confirmation
-
-TOOL = "chieflab_retry_blocked_action"
-
-
-class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
-    """An action with its present readiness, the text to show and the next calls."""
-
-    ok: bool = True
-    show: str = ""
-    user_message: str = ""
-    next: tuple[SuggestedCall, ...] = ()
 
 
 async def look_again(services: Services, caller: Principal, action_id: ActionId) -> Begin[LookedAgain]:
@@ -56,14 +39,15 @@ async def look_again(services: Services, caller: Principal, action_id: ActionId)
     refuse_missing_type(services.effects, action)
     effect, readiness = await choose_connector(services, workspace_id, action.effect)
     shown = await _describe_bound(services, action, effect, readiness)
-    outlook = await circumstances.outlook(services, caller, (shown,), {action.action_id: readiness})
+    outlook = await circumstances.read_outlook(services, caller, (shown,), {action.action_id: readiness})
     now_ms = services.clock.now_ms()
 
-    advice = circumstances.advise(services, workspace_id, action.effect, readiness)
+    unready = circumstances.explain_unready(services, workspace_id, action.effect, readiness)
+    advice = None if readiness.ready else advise(unready)
 
     def refresh() -> Transaction[LookedAgain]:
-        changed = yield from _refresh(action, shown, readiness, by, TOOL, now_ms)
-        return _answer(action, changed, None if readiness.ready else advice, outlook, now_ms)
+        changed = yield from _refresh(action, shown, readiness, by, RECHECK, now_ms)
+        return outlook.answer_check(action, changed, advice)
 
     return refresh
 
@@ -102,74 +86,12 @@ async def check_before_approval(services: Services, action: Action, *, by: str, 
 async def reread(services: Services, action: Action, *, by: str, via: str) -> None:
     """Ask again for what an action shows of its target, if its connector `rereads`. Raises `Refusal`
     if that has changed: the action then has a new revision, which waits for an approval."""
-    if action.status not in circumstances.OPEN or not circumstances.rereads(services, action.effect):
+    if action.status not in OPEN or not circumstances.rereads(services, action.effect):
         return
     bound, _ = await bind(services, action, by=by, via=via)
     if bound is not None:
         changes = drift.compare_shown(action.effect, bound.effect)
         raise refusals.refuse_drift(bound, changes, approved=action.approval is not None)
-
-
-def describe_binding(bound: Action) -> str:
-    """Tell a reviewer that the action was bound to an account just now."""
-    effect = bound.effect
-    where = goes_to(effect.target)
-    if effect.sender:
-        through = f", through {where}" if where else ""
-        return f"It would go out from {effect.sender}{through}. {NOT_SEEN}"
-    return f"It would go out to {where}. {NOT_SEEN}" if where else f"It is connected. {NOT_SEEN}"
-
-
-NOT_SEEN: Final = (
-    "That was not part of what you saw before, so nothing was sent: look at it as it is now, and approve it."
-)
-
-
-def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook, now_ms: int) -> LookedAgain:
-    around = outlook.of(action)
-    key, ended = action.effect.channel, _describe_ended(action, now_ms)
-    is_open = ended is None
-    still = is_open and advice is not None
-    if action.digest != before.digest:
-        said = describe_binding(action)
-    elif still:
-        said = f"It still cannot go out. {advice}"
-    else:
-        said = ended or around.frozen or SAID[action.status]
-    following = next_calls(key, action, around)
-    if still and action.status is Status.AWAITING_APPROVAL:
-        provider = {"provider": action.effect.connector}
-        connect = SuggestedCall("chieflab_connect_provider", provider, "now, to show how it is connected")
-        again = SuggestedCall(TOOL, {"actionId": action.action_id}, "the user has connected it")
-        following = (connect, again, *following)
-    return from_record(
-        LookedAgain,
-        build_record(action, now_ms),
-        ok=True,
-        show=render_card(key, action, around) if is_open else said,
-        user_message=said,
-        next=following,
-    )
-
-
-def _describe_ended(action: Action, now_ms: int) -> str | None:
-    """Describe an action that is closed, expired or in an unknown state; None for an open one."""
-    if state_of(action) == UNKNOWN:
-        return "It is not known whether it went out, so it is not sent again. Look there and tell me."
-    if state_of(action) == EXECUTING:
-        return "It is being sent now."
-    if is_expired(action, now_ms):
-        return "It has expired and does not go out. I can prepare it again."
-    return SAID[action.status] if state_of(action) in TERMINAL else None
-
-
-SAID: Final = {
-    Status.AWAITING_APPROVAL: "It can go out once you approve it.",
-    Status.APPROVED: "It can go out now, as you approved it.",
-    Status.EXECUTED: "It has gone out already.",
-    Status.REJECTED: "It was rejected and never goes out.",
-    Status.FAILED: "The provider rejected it; it does not go out.",
-}
 
 
 async def choose_connector(
@@ -189,7 +111,7 @@ async def choose_connector(
         if readiness.ready:
             return found, readiness
         first = first or (effect, readiness)
-    return first or (effect, circumstances.NOT_LIVE)
+    return first or (effect, NOT_LIVE)
 
 
 async def _look_around(services: Services, workspace_id: WorkspaceId, name: str) -> None:

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from assent.engine.core import freezes, journal
-from assent.engine.core.freezes import Freeze
 from assent.engine.core.journal import Head
 from assent.gate.mail import reached_addresses
 from assent.gate.policy import DEFAULT, Policy
@@ -25,6 +24,7 @@ from assent.gate.records import (
     Attempt,
     Effect,
     ExecutionState,
+    Freeze,
     Preflight,
     Run,
     Status,

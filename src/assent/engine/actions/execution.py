@@ -129,6 +129,7 @@ from assent.ports import (
     Transaction,
 )
 from assent.present import refusals
+from assent.present.outlook import advise, describe_binding
 
 log = logging.getLogger("assent.execution")
 
@@ -185,8 +186,8 @@ async def _ask_connector(services: Services, order: ExecutionOrder, question: Is
         bound, readiness = await account_binding.bind(services, action, by=order.by, via=order.tool)
         if bound is not None:
             raise refuse_new_account(services, order, bound)
-        advice = circumstances.advise(services, order.workspace_id, action.effect, readiness)
-        readiness = msgspec.structs.replace(readiness, fix_hint=advice)
+        unready = circumstances.explain_unready(services, order.workspace_id, action.effect, readiness)
+        readiness = msgspec.structs.replace(readiness, fix_hint=advise(unready))
     return ReadinessAnswer(connector.id, action.digest, readiness, observed)
 
 
@@ -218,7 +219,7 @@ def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action)
         status=bound.status,
         action_id=bound.action_id,
         review_url=services.links.review_url(bound.workspace_id, bound.run_id, now_ms, order.link_scope),
-        user_message=account_binding.describe_binding(bound),
+        user_message=describe_binding(bound),
     )
 
 

@@ -11,13 +11,11 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from assent.engine.actions import doubts, drift_probe
-from assent.engine.core import freezes
-from assent.engine.core.freezes import Freeze
 from assent.gate import gate
 from assent.gate.effects import EXECUTE, EffectTypes
 from assent.gate.policy import Requirement, holds
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Observation, Status, Voice
+from assent.gate.records import Action, Freeze, Observation, Status, Voice
 from assent.gate.rules import drift
 from assent.gate.rules.drift import DriftChange
 from assent.gate.seals import Seals
@@ -25,7 +23,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Connector
 from assent.present import refusals
-from assent.present.refusals import Links
+from assent.present.refusals import Links, refuse_frozen
 from assent.present.workflow_step import refuse_confirmation
 
 
@@ -125,7 +123,7 @@ def is_not_frozen(facts: ClaimFacts) -> Verdict:
     if facts.frozen is None:
         return PASS
     action = facts.action
-    return Refuse(freezes.explain(facts.frozen, action_id=action.action_id, status=action.status))
+    return Refuse(refuse_frozen(facts.frozen, action_id=action.action_id, status=action.status))
 
 
 def is_approved(facts: ClaimFacts) -> Verdict:

@@ -8,7 +8,6 @@ import msgspec
 
 from assent.engine.actions.actions import policy_of
 from assent.engine.core import freezes, journal
-from assent.engine.core.freezes import Freeze
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.policy import (
     DEFAULT,
@@ -19,6 +18,7 @@ from assent.gate.policy import (
     find_preset,
     name_preset,
 )
+from assent.gate.records import Freeze
 from assent.gate.rules.source import preset_source, read_policy
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import Record

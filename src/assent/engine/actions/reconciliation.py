@@ -17,11 +17,10 @@ from assent.engine.actions.execution import await_outcome
 from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, record, settle
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
-from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
 from assent.gate import gate
-from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState
+from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState, Freeze
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from assent.engine.actions import actions, circumstances, drift_probe, flood, hooks
-from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Staged
 from assent.engine.core import journal
@@ -38,6 +37,7 @@ from assent.present import guidance
 from assent.present.calls import about_content
 from assent.present.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
 from assent.present.next_steps import EDIT, Circumstances
+from assent.present.outlook import Outlook
 
 PREPARED: Final = "prepared"
 FETCHED: Final = "productPage"
@@ -166,7 +166,7 @@ async def answer(
     known: dict[str, Readiness] = {
         action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
     }
-    outlook = await circumstances.outlook(services, request.principal, staged, known)
+    outlook = await circumstances.read_outlook(services, request.principal, staged, known)
     following = tuple(name_run(call, run.run_id) for call in preparation.next_calls)
     preparation = msgspec.structs.replace(
         preparation, next_calls=(*offer_rewrites(staged, preparation, outlook), *following)
@@ -188,7 +188,7 @@ def offer_rewrites(
     return tuple(
         SuggestedCall(EDIT, about_content(action), "you have written a better text", wanted.rewrite)
         for action, wanted in zip(staged, preparation.effects, strict=True)
-        if wanted.rewrite and outlook.of(action).may_edit
+        if wanted.rewrite and outlook.describe(action).may_edit
     )
 
 
@@ -324,7 +324,7 @@ def answer_prepared(
     """
     around: dict[str, Circumstances] = {}
     if outlook is not None:
-        around = {action.action_id: outlook.of(action) for action in staged}
+        around = {action.action_id: outlook.describe(action) for action in staged}
     visible = tuple(add_address(services, asset) for asset in assets)
     guide = guidance.agent_guide(
         staged,

@@ -18,50 +18,20 @@ lock the server before the workspace.
 
 from __future__ import annotations
 
-from typing import Final, NoReturn, Unpack
+from typing import Final, NoReturn
 
 from assent.engine.core import journal
-from assent.gate.records import WORKFLOW, Action
+from assent.gate.records import Action, Freeze
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import AddedFields, Reason, Refusal
-from assent.kernel.structs import Record, from_row
-from assent.kernel.times import full_time, iso_time
+from assent.kernel.structs import from_row
+from assent.kernel.times import iso_time
 from assent.ports import Row, Rows, Transaction
+from assent.present.refusals import refuse_frozen
 from assent.sql.loader import statements
 
 LOOK_AGAIN_MS: Final = 20 * SECOND_MS
 """How long a job that would send waits before it looks whether the freeze has ended."""
-
-
-class Freeze(Record):
-    """Where nothing is sent, since when, and who stopped it."""
-
-    workspace_id: WorkspaceId
-    since_ms: int
-    by: str
-    why: str
-
-    @property
-    def everywhere(self) -> bool:
-        return self.workspace_id == SYSTEM_WORKSPACE
-
-    @property
-    def where(self) -> str:
-        return "on this server" if self.everywhere else "in this workspace"
-
-    @property
-    def reason(self) -> str:
-        """The reason as a sentence, with a space before it; empty without one."""
-        return f" Reason: {self.why}{'' if self.why.endswith(('.', '!', '?')) else '.'}" if self.why else ""
-
-
-def describe(found: Freeze | None, action: Action) -> str:
-    """Tell a person why an action does not go out now. Empty if no freeze stops it: what a person does by
-    hand and a step of a workflow are no effects of the server."""
-    if found is None or action.view.executes == "person" or action.effect.connector == WORKFLOW:
-        return ""
-    return f"Sending is stopped {found.where} since {full_time(found.since_ms)}.{found.reason}"
 
 
 def freeze(workspace_id: WorkspaceId, now_ms: int, *, by: str, why: str) -> Transaction[bool]:
@@ -99,19 +69,8 @@ def list_all() -> Transaction[list[Freeze]]:
 
 def refuse(action: Action) -> Transaction[NoReturn]:
     """Refuse to send an action. Raises `Refusal`."""
-    raise explain((yield from find(action.workspace_id)), action_id=action.action_id, status=action.status)
-
-
-def explain(found: Freeze | None, **about: Unpack[AddedFields]) -> Refusal:
-    """Build the refusal. `found` is None if the freeze has just ended."""
-    return Refusal(
-        Reason.FROZEN,
-        facts={
-            "where": found.where if found is not None else "in this workspace",
-            "since": f" since {iso_time(found.since_ms)}" if found is not None else "",
-            "why": found.reason if found is not None else "",
-        },
-        **about,
+    raise refuse_frozen(
+        (yield from find(action.workspace_id)), action_id=action.action_id, status=action.status
     )
 
 

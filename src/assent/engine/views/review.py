@@ -15,7 +15,6 @@ from assent.engine.actions import approvals as quorum
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.core import freezes, jobs, journal
-from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import JobState
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import Entry
@@ -27,6 +26,7 @@ from assent.gate.records import (
     Asset,
     Effect,
     ExecutionState,
+    Freeze,
     Run,
     Status,
 )

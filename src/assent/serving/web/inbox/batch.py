@@ -16,14 +16,13 @@ import msgspec
 from starlette.responses import Response
 
 from assent.engine.core import freezes
-from assent.engine.core.freezes import Freeze
 from assent.engine.core.offloading import run_apart
 from assent.engine.people import proofs
 from assent.engine.views import inbox
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import RANK, suffices
 from assent.gate.preflight import is_expired, is_overdue
-from assent.gate.records import Action, Assurance
+from assent.gate.records import Action, Assurance, Freeze
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from assent.engine.actions import change_requests
 from assent.engine.actions.remainder import AGAIN_AS
-from assent.engine.core import freezes
 from assent.engine.core.jobs import JobState
 from assent.engine.learning.memory import memory_used
 from assent.engine.views.review import RunReview, SendJob
@@ -28,7 +27,7 @@ from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.present.manual_brief import ManualBrief, manual_brief
 from assent.present.notes import is_unsent
-from assent.present.refusals import explain_missing_type
+from assent.present.refusals import describe_freeze, explain_missing_type
 from assent.serving.web.connections.provider import find_connect_path
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import naming
@@ -289,7 +288,7 @@ def build_card(
     then = Readiness(preflight.connector_ready, preflight.connector_blocker, preflight.connector_fix_hint)
     needed = found.policy.require(action)
     may_approve = not needed.denied and counts(looking.voice, needed, action)
-    stopped = freezes.describe(found.frozen, action)
+    stopped = describe_freeze(found.frozen, action)
     sending = _sending(action, None if stopped else job, now_ms)
     pictures = review_pictures.of_action(found, action)
     return Card(

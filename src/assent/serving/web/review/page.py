@@ -53,7 +53,7 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
 from assent.ports import Begin, Connector, Transaction
-from assent.present.refusals import explain_missing_type
+from assent.present.refusals import describe_freeze, explain_missing_type
 from assent.present.status_report import describe_run
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import Cookies, KeysWhenReady, find_session
@@ -263,7 +263,7 @@ class ReviewPages:
             if decided is None:
                 return viewer, found, waiting, None, ""
             frozen = yield from freezes.find(decided.workspace_id)
-            return viewer, found, waiting, decided, freezes.describe(frozen, decided)
+            return viewer, found, waiting, decided, describe_freeze(frozen, decided)
 
         viewer, found, waiting, decided, stopped = await store.read(look)
         services = self._services.for_workspace(viewer.run.workspace_id)

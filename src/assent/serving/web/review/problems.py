@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from starlette.requests import Request
 
-from assent.engine.actions.account_binding import NOT_SEEN
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
 from assent.gate.policy import Policy, suffices
@@ -21,6 +20,7 @@ from assent.gate.views import Facts
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.present.cards import goes_to, write_block
+from assent.present.outlook import NOT_SEEN
 from assent.present.refusals import SIGNED_IN_ANSWER
 from assent.serving.web.people.confirming import Confirming, Consequence
 from assent.serving.web.review import words

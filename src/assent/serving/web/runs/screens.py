@@ -8,8 +8,6 @@ from typing import Any, Final, Literal
 from starlette.responses import Response
 
 from assent.engine.audit.views import AuditCursor
-from assent.engine.core import freezes
-from assent.engine.core.freezes import Freeze
 from assent.engine.learning.measured import Measurement, decode_measurement
 from assent.engine.views import names, run_views
 from assent.engine.views.names import FirstAction
@@ -17,12 +15,13 @@ from assent.engine.views.run_views import ActionCount, ActionPlace, RunDetail, R
 from assent.gate.effects import EffectTypes
 from assent.gate.measurement.metrics import describe_number, read_numbers
 from assent.gate.measurement.recommend import group_numbers
-from assent.gate.records import Action, Asset, ExecutionState, Status
+from assent.gate.records import Action, Asset, ExecutionState, Freeze, Status
 from assent.gate.transitions import AWAITING, State, state_of
 from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.ports import Transaction
+from assent.present.refusals import describe_freeze
 from assent.present.status_report import Section, explain, find_section
 from assent.serving.web.audit.lines import audit_lines, fold_lines
 from assent.serving.web.review.naming import status_badge, web_address
@@ -187,7 +186,7 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
 
 
 def action_row(action: Action, frozen: Freeze | None, now_ms: int) -> dict[str, Any]:
-    stopped = freezes.describe(frozen, action) or None
+    stopped = describe_freeze(frozen, action) or None
     return {
         "href": f"/runs/{action.run_id}#action-{action.action_id}",
         "title": names.name_view(action.view),

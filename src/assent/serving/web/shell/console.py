@@ -19,7 +19,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from assent.engine.core import freezes
-from assent.engine.core.freezes import Freeze
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people, proofs
@@ -27,7 +26,7 @@ from assent.engine.people.members import MemberWorkspace
 from assent.engine.people.origins import count_cookie
 from assent.engine.people.people import Person, Session
 from assent.engine.people.proofs import FormProof
-from assent.gate.records import Assurance
+from assent.gate.records import Assurance, Freeze
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId, is_uuid
 from assent.kernel.structs import Record
 from assent.ports import Begin, Transaction
