@@ -37,9 +37,9 @@ from assent.serving.web.connections.provider import (
     open_form,
     subject,
 )
-from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import PageRefused
+from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import write_span
 from assent.use_cases.connections import choose as choose_accounts
 from assent.use_cases.connections import connect_with_key

@@ -28,7 +28,6 @@ from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Begin, Transaction
 from assent.present.refusals import explain_missing_type
-from assent.serving.web.inbox import words
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
 from assent.serving.web.review.access import VIA
@@ -53,20 +52,20 @@ OUTRUN: Final = frozenset(
     }
 )
 """Refusals of an action that is no longer as the page showed it."""
-INBOX: Final = Link("/inbox", words.BACK_TO_THE_INBOX)
+INBOX: Final = Link("/inbox", "Back to the inbox")
 
 NOT_TOGETHER: Final = PageProblem(
     400,
-    words.THESE_CANNOT_BE_DECIDED_TOGETHER,
-    words.ONLY_LOW_RISK_DRAFTS,
-    words.GO_BACK_AND_SELECT_LOW,
+    "These cannot be decided together",
+    "Only low-risk drafts that still wait and have no HTML part can be decided in one go.",
+    "Go back and select low-risk rows, or open each one and decide there.",
     INBOX,
 )
 CHANGED: Final = PageProblem(
     409,
-    words.SOMETHING_CHANGED_WHILE_YOU_WERE,
-    words.ONE_OF_THESE_WAS_EDITED,
-    words.GO_BACK_TO_THE_INBOX,
+    "Something changed while you were looking",
+    "One of these was edited or decided by someone else. Nothing was decided.",
+    "Go back to the inbox, look at what waits now, and select again.",
     INBOX,
 )
 
@@ -91,13 +90,8 @@ async def decide(visit: Visit) -> Response:
     reason = form.get("reason", "").strip()[:MAX_REASON_CHARS]
     if decision == "reject" and not reason:
         found = await visit.read(lambda: _find(visit, list(digests)))
-        return await _ask(
-            visit,
-            decision,
-            found,
-            {"reason": words.SAY_WHY},
-            form.get("back", ""),
-        )
+        wrong = {"reason": "Say why in a few words, so that the next draft is better."}
+        return await _ask(visit, decision, found, wrong, form.get("back", ""))
 
     proof = await visit.read_proof(form)
     assurance, person = visit.counts if proof is None else proof.assurance, visit.person
@@ -151,7 +145,7 @@ def _explain(refusal: Refusal) -> PageProblem:
     if refusal.reason in OUTRUN:
         return CHANGED
     why = refusal.recovery().user_message
-    return msgspec.structs.replace(CHANGED, title=words.NOTHING_WAS_DECIDED, what=why)
+    return msgspec.structs.replace(CHANGED, title="Nothing was decided", what=why)
 
 
 async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, form: dict[str, str]) -> None:
@@ -180,7 +174,7 @@ async def _ask(
         "items": await run_apart(_list_items, found, visit.now_ms),
         "kinds": Counter(action.view.noun for action in found).most_common(),
         "at_once": all(map(sends_at_once, found)),
-        "is_function": all(map(naming.is_function, found)),
+        "act": naming.VERBS[all(map(naming.is_function, found))],
         "sends": sum(map(_sends, found)),
         "unready": await _list_unready(visit, found) if decision == "approve" else [],
         "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
@@ -233,7 +227,7 @@ async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[tuple[s
         if way not in said and action.effect.connector in services.connectors:
             ready = await read_readiness(services, action)
             if ready is not None and not ready.ready:
-                why = ready.fix_hint or words.IS_NOT_READY.format(via=action.view.via)
+                why = ready.fix_hint or f"{action.view.via} is not ready."
                 said[way] = why, not sends_at_once(action)
     return list(dict.fromkeys(said.values()))
 

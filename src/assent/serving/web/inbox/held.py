@@ -16,7 +16,6 @@ from assent.gate.gate import Decider
 from assent.gate.records import Action
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.ports import Transaction
-from assent.serving.web.inbox import words
 from assent.serving.web.inbox.rows import held_line
 from assent.serving.web.review.access import VIA
 from assent.serving.web.shell.console import SEND, Screen, Visit
@@ -25,12 +24,11 @@ from assent.use_cases import decisions
 
 NOTHING_HELD: Final = PageProblem(
     404,
-    words.NOTHING_IS_HELD_HERE,
-    words.THESE_PROPOSALS_WERE_DECIDED,
-    words.LOOK_AT_WHAT_WAITS,
-    Link("/inbox", words.OPEN_THE_INBOX),
+    "Nothing is held here",
+    "These proposals were decided or released already, or they have expired.",
+    "Look at what waits for you instead.",
+    Link("/inbox", "Open the inbox"),
 )
-WHY: Final = words.SAY_WHY_TO_THE_AGENT
 
 
 async def show(visit: Visit) -> Response:
@@ -75,7 +73,7 @@ async def decide(visit: Visit) -> Response:
     form, shown_ms = await visit.shown_form_of(lambda _: _subject(visit, decision))
     reason = form.get("reason", "").strip()[:MAX_REASON_CHARS]
     if decision == "reject" and not reason:
-        return await _show(visit, {"reason": WHY})
+        return await _show(visit, {"reason": "Say why in a few words: the agent reads it."})
     group = await visit.read(lambda: _find(visit))
     person = visit.person
     decider = Decider(

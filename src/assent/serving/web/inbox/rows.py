@@ -22,13 +22,12 @@ from assent.gate.transitions import (
 )
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.present.refusals import explain_missing_type
-from assent.serving.web.inbox.words import BY_HAND
 from assent.serving.web.review import naming
 from assent.serving.web.review.blocks import list_arguments
 from assent.serving.web.review.content import as_text, build_content
 from assent.serving.web.review.forms import may_be_batched
 from assent.serving.web.review.history import capital
-from assent.serving.web.review.words import Badge
+from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import relative, when
 
 EXPIRES_SOON_MS: Final = 3 * DAY_MS
@@ -40,7 +39,7 @@ STOPPED: Final = {APPROVED: RETRYABLE, RETRYABLE: RETRYABLE, FAILED: FAILED}
 
 def _badge(action: Action, state: State) -> Badge | None:
     if state == APPROVED and action.view.executes == "person":
-        return BY_HAND
+        return Badge("Publish it by hand", "warn")
     shown = UNKNOWN if state == UNKNOWN else STOPPED.get(state)
     return naming.name_state(action, shown) if shown is not None else None
 

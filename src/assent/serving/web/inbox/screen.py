@@ -18,10 +18,8 @@ from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
 from assent.gate.effects import EffectTypes
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
-from assent.serving.web.inbox import words
 from assent.serving.web.inbox.rows import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
 from assent.serving.web.inbox.signups import signup_line
-from assent.serving.web.inbox.words import CHIPS, DID
 from assent.serving.web.review.action import NO_SUCH_ACTION
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
@@ -36,6 +34,19 @@ MAX_FIRST_DIGITS: Final = 7
 
 SECTIONS: Final = ("stuck", "scheduled", "sent")
 """Sections that a chip shows alone."""
+
+DID: Final = {
+    "approve": "approved",
+    "send": "approved and on their way out",
+    "reject": "rejected",
+    "release": "released; each waits below",
+}
+"""What became of the drafts that were decided together."""
+
+SIGNUP_DECIDED: Final = {
+    "admitted": "They are let in: the page that they have open now shows their key.",
+    "rejected": "Declined. The page that they have open says so.",
+}
 
 
 def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
@@ -96,7 +107,7 @@ async def show(visit: Visit) -> Response:
         "pages": find_page(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
         "query": query,
         "filtered": wanted != InboxFilter(),
-        "done_together": _describe_batch(visit) or words.DECIDED.get(visit.query("signup"), ""),
+        "done_together": _describe_batch(visit) or SIGNUP_DECIDED.get(visit.query("signup"), ""),
         "batches": any(group["batch"] for group in groups),
         "together": _list_approvable(groups),
         "batch_nonce": visit.nonce("batch"),
@@ -136,11 +147,11 @@ def _group(visit: Visit, found: tuple[Waiting, ...]) -> list[dict[str, Any]]:
     groups = []
     for run_id, members in by_run.items():
         lines = _lines(visit, sorted(members, key=lambda each: each.action.position))
+        goal, agent = members[0].goal, lines[0]["agent"] or "your agent"
         groups.append(
             {
                 "run_id": run_id,
-                "goal": members[0].goal,
-                "agent": lines[0]["agent"],
+                "name": goal if goal and goal != lines[0]["title"] else f"From {agent}",
                 "workspace": members[0].workspace_name,
                 "lines": lines,
                 "batch": sum(line["batch"] for line in lines),
@@ -182,18 +193,18 @@ def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str)
             "current": picked == ({"show": section} if section else chosen),
         }
 
-    chips = [chip(CHIPS[""], visit.waiting)]
+    chips = [chip("Needs you", visit.waiting)]
     stuck = len(found.unknown) + len(found.stopped)
     if stuck or section == "stuck":
-        chips.append(chip(CHIPS["stuck"], stuck, show="stuck"))
+        chips.append(chip("Stuck", stuck, show="stuck"))
     if counts.high or query["risk"]:
-        chips.append(chip(CHIPS["high"], counts.high, risk="high"))
+        chips.append(chip("High risk", counts.high, risk="high"))
     if counts.soon or query["soon"]:
-        chips.append(chip(CHIPS["soon"], counts.soon, soon="1"))
+        chips.append(chip("Expiring", counts.soon, soon="1"))
     if found.scheduled or section == "scheduled":
-        chips.append(chip(CHIPS["scheduled"], len(found.scheduled), show="scheduled"))
+        chips.append(chip("Scheduled", len(found.scheduled), show="scheduled"))
     if found.done or section == "sent":
-        chips.append(chip(CHIPS["sent"], len(found.done), show="sent"))
+        chips.append(chip("Sent today", len(found.done), show="sent"))
     channels = sorted(counts.channels.items(), key=lambda each: (-each[1], each[0]))
     if len(channels) > 1 or query["channel"]:
         chips += [chip(names.get(each, each), count, channel=each) for each, count in channels]
@@ -206,11 +217,7 @@ def _describe_batch(visit: Visit) -> str:
     sent = whole_number(visit.query("sent"), 3) or count
     if did not in DID or count is None:
         return ""
-    return (
-        words.APPROVED_ON_THEIR_WAY_OUT.format(count=count, sent=sent)
-        if sent != count
-        else f"{count} {DID[did]}."
-    )
+    return f"{count} approved, {sent} on their way out." if sent != count else f"{count} {DID[did]}."
 
 
 SCREENS: Final = (

@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from assent.engine.people import signup
 from assent.engine.people.signup import Decision, SignupLink
-from assent.serving.web.inbox import words
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
@@ -27,11 +26,13 @@ def signup_line(visit: Visit, asked: SignupLink) -> dict[str, Any]:
 
 
 async def admit(visit: Visit) -> Response:
-    return await _decide(visit, "admitted", words.LET_THEM_IN, words.THEY_GET_A_KEY, words.ADMIT)
+    text = "They get a key of a new, empty workspace, and nothing of yours. Name and address are their words."
+    return await _decide(visit, "admitted", "Let this stranger in?", text, "Let them in")
 
 
 async def reject(visit: Visit) -> Response:
-    return await _decide(visit, "rejected", words.DECLINE_IT, words.THEY_GET_NOTHING, words.DECLINE)
+    text = "They get no workspace and no key. The page that they have open says so."
+    return await _decide(visit, "rejected", "Decline this request?", text, "Decline")
 
 
 async def _decide(visit: Visit, decision: Decision, title: str, text: str, button: str) -> Response:
@@ -42,7 +43,7 @@ async def _decide(visit: Visit, decision: Decision, title: str, text: str, butto
     asked = next((each for each in found if each.workspace_id == wanted), None)
     if asked is None:
         raise PageRefused(NOT_FOUND)
-    facts = ((words.WORKSPACE_NAME, asked.name), (words.E_MAIL_NOT_CONFIRMED, asked.email))
+    facts = (("Name", asked.name), ("Unconfirmed e-mail", asked.email))
     await visit.confirm(form, Consequence(title, text, button, facts, back="/inbox"))
     person = visit.person
     if not await visit.write(lambda: signup.decide(asked.workspace_id, decision, person, now_ms)):

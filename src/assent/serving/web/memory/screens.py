@@ -19,10 +19,10 @@ from assent.engine.views.memory_views import GROUPS, USES_COUNTED, WRITTEN, Memo
 from assent.kernel.ids import is_uuid
 from assent.ports import Transaction
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.serving.web.shell.lists import with_query
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.serving.web.shell.rendering import Badge
 
 GROUP_TEXTS: Final = {
     "rules": ("Rules", "How your drafts sound, and the facts they may use."),

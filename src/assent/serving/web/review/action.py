@@ -25,7 +25,6 @@ from assent.kernel.times import parse_time
 from assent.ports import Transaction
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import naming
-from assent.serving.web.review import words as review_words
 from assent.serving.web.review.blocks import draw_blocks
 from assent.serving.web.review.history import HistoryEntry
 from assent.serving.web.review.preview import build_preview
@@ -66,7 +65,6 @@ async def show(visit: Visit) -> Response:
         "goes_to": naming.say_place(action),
         "summary": action.view.summary,
         "badge": naming.status_badge(action, now_ms),
-        "severity": review_words.SEVERITIES[action.preflight.severity],
         "why": naming.explain_severity(action),
         "needs": naming.needs(policy.require(action)),
         "cost": naming.cost(action.preflight.estimated_cost_credits),

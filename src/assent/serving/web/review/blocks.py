@@ -10,7 +10,6 @@ from assent.gate.records import Action
 from assent.gate.views import Block, Diff, Facts, Table, Text
 from assent.kernel.structs import Record
 from assent.kernel.texts import fold_name, indent_json
-from assent.serving.web.review import words
 from assent.serving.web.review.fields import ARGUMENT
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.shell.word_diff import Piece, word_diff
@@ -61,8 +60,8 @@ def list_arguments(action: Action) -> tuple[tuple[str, Any], ...]:
         written = "".join((name, *_list_names(given.get(name))))
         if not written.isascii():
             letters = " ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(written) if not char.isascii())
-            found = words.MAY_LOOK_LIKE.format(label=found, letters=letters)
-        return words.AN_ARGUMENT.format(label=found) if fold_name(found) in own else found
+            found = f"“{found}” (a name here may look like another: {letters})"
+        return f"“{found}” (an argument of the agent)" if fold_name(found) in own else found
 
     return tuple((label(name), given.get(name)) for name in names)
 

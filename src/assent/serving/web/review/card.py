@@ -3,10 +3,11 @@ outputs. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from assent.engine.actions import change_requests
+from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.remainder import AGAIN_AS
 from assent.engine.core.jobs import JobState
 from assent.engine.learning.memory import memory_used
@@ -32,7 +33,6 @@ from assent.serving.web.connections.provider import find_connect_path
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import naming
 from assent.serving.web.review import pictures as review_pictures
-from assent.serving.web.review import words as review_words
 from assent.serving.web.review.blocks import label_arguments
 from assent.serving.web.review.content import ReviewContent, as_text, build_content
 from assent.serving.web.review.fields import list_fields
@@ -47,8 +47,9 @@ from assent.serving.web.review.forms import (
 )
 from assent.serving.web.review.history import HistoryEntry, capital
 from assent.serving.web.review.matching import Steps
+from assent.serving.web.review.naming import UNSURE, VERBS, Verb
 from assent.serving.web.review.pictures import Pictures
-from assent.serving.web.review.words import Badge
+from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import When, relative, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
 from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, word_diff
@@ -144,12 +145,6 @@ class Approved(Record):
     people: int
 
 
-class Attempted(Record):
-    at: When
-    provider_key: str
-    detail: str
-
-
 class Memory(Record):
     kind: str
     text: str
@@ -164,20 +159,10 @@ class CardChanges(Record):
     is_open: bool
 
 
-class RequestedChange(Record):
-    text: str
-    by: str
-    revision: int
-
-
-class Approver(Record):
-    """A person on the card. `approved`: they have said yes to this content."""
-
-    name: str
-    approved: bool = True
-
-
 class Card(Record, kw_only=True):
+    """An action, and what a page says about it beyond its record."""
+
+    action: Action
     action_id: str
     title: str
     """What an approval lets happen, in one line."""
@@ -185,16 +170,12 @@ class Card(Record, kw_only=True):
     channel: str
     """The channel's name."""
     risk: str
-    approvers: tuple[Approver, ...]
+    approvers: tuple[str, ...]
+    """The people who approved this content, as far as the server knows them."""
     needed: int
     """How many people must approve it."""
-    summary: str
     badge: Badge
-    severity: Badge
     severity_why: str
-    happens: str
-    danger: str
-    """What no one may overlook, or an empty text."""
     sends: bool
     at_once: bool
     """Whether the approval also executes it."""
@@ -203,10 +184,7 @@ class Card(Record, kw_only=True):
     is_function: bool
     gone: str
     """Why it cannot be executed any more, or an empty text."""
-    done_word: str
     brief: ManualBrief | None
-    has_address: bool
-    """Whether a person who does it by hand must name its address."""
     keeps_requests: bool
     """Whether an edit may include a request for later drafts."""
     content: ReviewContent
@@ -215,17 +193,12 @@ class Card(Record, kw_only=True):
     changes: CardChanges | None
     drift: tuple[str, ...]
     """What has changed since it was approved or shown, in words."""
-    wishes: tuple[RequestedChange, ...]
+    wishes: list[dict[str, Any]]
     look_at: str
     """The address where a person sees whether it happened."""
-    look_where: str
-    """The same in words, where there is no address."""
     pictures: Pictures
-    warnings: tuple[str, ...]
-    recommendations: tuple[str, ...]
     gates: tuple[str, ...]
     readiness: Readiness
-    connector: str
     connect: str
     """The path where it is connected, or an empty text."""
     sign_in: str
@@ -243,13 +216,13 @@ class Card(Record, kw_only=True):
     """Whether some of several people have approved it."""
     needs: str
     may_approve: bool
-    rejection: str | None
     failed: bool
     refused: str
     """Why it failed, in one sentence."""
     again_as: str
     """The action as which its effect was staged again, or an empty text."""
-    attempt: Attempted | None
+    attempted: When | None
+    attempt_detail: str
     last_attempt: str
     executed: When | None
     external_id: str | None
@@ -267,12 +240,16 @@ class Card(Record, kw_only=True):
     """Why nothing is sent now, or an empty text."""
     forms: dict[str, Form]
 
+    @property
+    def verb(self) -> Verb:
+        return VERBS[self.is_function]
 
-def _list_wishes(action: Action) -> tuple[RequestedChange, ...]:
-    return tuple(
-        RequestedChange(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
-        for wish in change_requests.list_requests(action)
-    )
+
+GATES: Final = {
+    "human_approval": "A person approves it",
+    "recipients_missing": "It has recipients (none are named yet)",
+    "connector_not_ready": "Its connection is ready (it was not when this was prepared)",
+}
 
 
 def build_card(
@@ -291,45 +268,35 @@ def build_card(
     stopped = describe_freeze(found.frozen, action)
     sending = _sending(action, None if stopped else job, now_ms)
     pictures = review_pictures.of_action(found, action)
+    given = found.approvals.get(ActionId(action.action_id), ())
     return Card(
+        action=action,
         action_id=action.action_id,
         title=naming.say_effect(action),
         place=naming.say_place(action),
         channel=view.label or view.via,
         risk=preflight.severity.value,
-        approvers=_list_approvers(found, action),
+        approvers=_list_approvers(action, given),
         needed=needed.approvers,
-        summary=view.summary,
         badge=naming.status_badge(action, now_ms),
-        severity=review_words.SEVERITIES[preflight.severity],
         severity_why=naming.explain_severity(action),
-        happens=view.sentence,
-        danger=view.danger,
         sends=view.executes == "server",
         at_once=sends_at_once(action) and not stopped,
         barred=view.approval_executes and not permits(looking.scope, "send"),
         is_function=naming.is_function(action),
         gone=explain_missing_type(looking.effects, action),
-        done_word=view.done,
         brief=manual_brief(action.effect, view) if view.executes == "person" else None,
-        has_address=view.has_address,
         keeps_requests=keeps_requests(action),
         content=build_content(action, now_ms, pictures.along, steps),
         fields=list_fields(action),
         memory=_memory(found, action),
         changes=_changes(found, action, looking, steps),
         drift=tuple(capital(describe_change(each)) for each in read_changes(action)),
-        wishes=_list_wishes(action),
+        wishes=change_requests.list_requests(action),
         look_at=naming.web_address(view.look_at) or "",
-        look_where=view.look_at,
         pictures=pictures,
-        warnings=preflight.warnings,
-        recommendations=preflight.recommendations,
-        gates=tuple(
-            review_words.GATES.get(gate, gate.replace("_", " ").capitalize()) for gate in preflight.gates
-        ),
+        gates=tuple(GATES.get(gate, gate.replace("_", " ").capitalize()) for gate in preflight.gates),
         readiness=ready_now or then,
-        connector=view.via,
         sign_in=f"/sign-in?then=/runs/{action.run_id}",
         connect=find_connect_path(
             looking.effects.connectors.get(action.effect.connector), action.workspace_id
@@ -343,14 +310,14 @@ def build_card(
         sending=sending,
         approval=_approval(action, now_ms),
         approvals=_approvals(found, action, now_ms),
-        approved_by_some=bool(found.approvals.get(ActionId(action.action_id))),
+        approved_by_some=bool(given),
         needs=naming.needs(needed),
         may_approve=may_approve,
-        rejection=action.rejection,
         failed=state_of(action) == FAILED,
         refused=as_text(action.metadata.get("lastAttempt")) or f"{view.via} rejected it.",
         again_as=as_text(action.metadata.get(AGAIN_AS)),
-        attempt=_attempt(action, now_ms),
+        attempted=when(action.attempt.started_ms, now_ms) if action.attempt is not None else None,
+        attempt_detail=as_text(action.metadata.get("lastAttempt")),
         last_attempt=_last_attempt(action, job, now_ms, stopped),
         executed=when(action.executed_ms, now_ms),
         external_id=action.external_id if view.executes != "agent" else None,
@@ -368,11 +335,7 @@ def build_card(
             looking,
             may_approve,
             in_flight=bool(sending or stopped),
-            own_yes=any(
-                yes.approver == looking.approver
-                for yes in found.approvals.get(ActionId(action.action_id), ())
-                if looking.approver
-            ),
+            own_yes=bool(looking.approver) and any(yes.approver == looking.approver for yes in given),
         ),
     )
 
@@ -404,18 +367,16 @@ def _approval(action: Action, now_ms: int) -> Approved | None:
         by=naming.name_approver(approval),
         how=naming.describe_assurance(approval),
         at=when(approval.at_ms, now_ms),
-        relayed=approval.claim in review_words.UNSURE,
+        relayed=approval.claim in UNSURE,
         people=approval.approvers,
     )
 
 
-def _list_approvers(found: RunReview, action: Action) -> tuple[Approver, ...]:
-    """The people who approved this content, as far as the server knows them."""
-    given = found.approvals.get(ActionId(action.action_id), ())
+def _list_approvers(action: Action, given: Iterable[GivenApproval]) -> tuple[str, ...]:
     names = dict.fromkeys(each.name for each in given)
-    if action.approval is not None and action.approval.claim not in review_words.UNSURE:
+    if action.approval is not None and action.approval.claim not in UNSURE:
         names[action.approval.by] = None
-    return tuple(Approver(name) for name in names)
+    return tuple(names)
 
 
 def _approvals(found: RunReview, action: Action, now_ms: int) -> str:
@@ -453,13 +414,6 @@ def _changes(found: RunReview, action: Action, looking: FormContext, steps: Step
         looking.effects, old, action.effect, looking.now_ms, steps, label_arguments(action)
     )
     return CardChanges(since, fields, is_open)
-
-
-def _attempt(action: Action, now_ms: int) -> Attempted | None:
-    if action.attempt is None:
-        return None
-    detail = as_text(action.metadata.get("lastAttempt"))
-    return Attempted(when(action.attempt.started_ms, now_ms), action.provider_key, detail)
 
 
 def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: FormContext) -> tuple[Card, ...]:
@@ -535,7 +489,7 @@ def _outcome(shown: tuple[Card, ...]) -> str:
     went = [card for card in shown if card.executed]
     if went:
         return _say(went, shown, f"{_verb(went)}", f"{_verb(went)}")
-    rejected = [card for card in shown if card.rejection is not None]
+    rejected = [card for card in shown if card.action.rejection is not None]
     if len(rejected) == len(shown):
         return _say(rejected, shown, "was rejected", "were rejected")
     expired = sum(card.expired for card in shown)

@@ -13,8 +13,7 @@ from assent.gate.names import name_by_link
 from assent.gate.records import Assurance
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
-from assent.serving.web.review.naming import agent_name
-from assent.serving.web.review.words import COULD_BE_AGENT, UNSURE
+from assent.serving.web.review.naming import COULD_BE_AGENT, UNSURE, agent_name
 from assent.serving.web.shell.times import When, when
 
 

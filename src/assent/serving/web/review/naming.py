@@ -1,4 +1,7 @@
-"""Names an action in words: its effect, place, state, severity, approver and cost. Pure."""
+"""Names an action in words: its effect, place, state, severity, approver and cost. Pure.
+
+An approval that an agent relayed is never worded like a person's (C8).
+"""
 
 from __future__ import annotations
 
@@ -16,20 +19,23 @@ from assent.gate.preflight import (
     is_expired,
 )
 from assent.gate.records import Action, Approval, Assurance
-from assent.gate.transitions import APPROVED, EXECUTED, State, state_of
+from assent.gate.transitions import (
+    APPROVED,
+    AWAITING,
+    EXECUTED,
+    EXECUTING,
+    FAILED,
+    REJECTED,
+    RETRYABLE,
+    UNKNOWN,
+    State,
+    state_of,
+)
 from assent.gate.views import Severity
+from assent.kernel.structs import Record
 from assent.kernel.texts import truncate
 from assent.present.rule_text import describe_need
-from assent.serving.web.review.words import (
-    ASSURANCES,
-    BY_AGENT,
-    COULD_BE_AGENT,
-    COULD_BE_AGENT_HOW,
-    STATES,
-    STATES_OF_FUNCTIONS,
-    UNSURE,
-    Badge,
-)
+from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import when
 
 TITLE_CHARS: Final = 64
@@ -37,6 +43,56 @@ TITLE_CHARS: Final = 64
 ARGUMENT_CHARS: Final = 120
 """How much of an argument a row has; the review page shows it whole."""
 
+
+class Verb(Record):
+    """What an approval leads to: sending a text, or running a function."""
+
+    now: str
+    does: str
+    past: str
+
+
+VERBS: Final = {False: Verb("send", "sends", "sent"), True: Verb("run", "runs", "run")}
+"""By whether the action is a function."""
+
+
+STATES: Final = {
+    AWAITING: Badge("Waits for approval", "warn"),
+    APPROVED: Badge("Approved", "ok"),
+    EXECUTING: Badge("Being sent", "info"),
+    UNKNOWN: Badge("Outcome unknown", "ask"),
+    RETRYABLE: Badge("Approved, not sent yet", "warn"),
+    REJECTED: Badge("Rejected"),
+    EXECUTED: Badge("Done", "ok"),
+    FAILED: Badge("Failed", "danger"),
+}
+
+STATES_OF_FUNCTIONS: Final = {
+    **STATES,
+    EXECUTING: Badge("Running", "info"),
+    RETRYABLE: Badge("Approved, not run yet", "warn"),
+}
+
+ASSURANCES: Final = {
+    Assurance.AGENT: "An agent said that its user approved, in a chat. The server did not see a human decide.",
+    Assurance.LINK: "The server knows the link, which the agent holds too, and not the person.",
+    Assurance.CLIENT: "They were signed in here, or answered in the dialog of their chat program.",
+    Assurance.PERSON: "They were signed in on this server and confirmed it there.",
+    Assurance.PASSKEY: "They confirmed it on this server with a passkey.",
+}
+
+COULD_BE_AGENT: Final = "signed in, which an agent of this machine could do, too"
+COULD_BE_AGENT_HOW: Final = (
+    "They were signed in. A check of this machine found that an agent there can sign in as them, too."
+)
+"""Of an approval for which the server claims less than it saw."""
+UNSURE: Final = {
+    Assurance.AGENT: "Approval relayed by an agent",
+    Assurance.LINK: "Approved over the review link",
+}
+"""Approvals that may be the agent's own (C8). They have the tone of a warning."""
+BY_AGENT: Final = "you, or your agent on your behalf"
+"""Who approves where the policy lets an agent pass on a yes."""
 
 _WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 

@@ -61,7 +61,6 @@ from assent.serving.web.review import card as review_card
 from assent.serving.web.review import decisions as review_decisions
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import problems as review_problems
-from assent.serving.web.review import words
 from assent.serving.web.review.access import (
     NO_LINK,
     PresentedAccess,
@@ -526,38 +525,38 @@ LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
 DONE: Final = {
     "approve": (
         frozenset({APPROVED, EXECUTING, EXECUTED}),
-        words.APPROVED_YOUR_AGENT_SENDS,
+        "Approved. Your agent sends it, or you send it here.",
     ),
-    "recorded": (frozenset({AWAITING}), words.YOUR_APPROVAL_IS_RECORDED_ANOTHER),
-    "send": (frozenset({APPROVED, EXECUTING}), words.APPROVED_AND_ON_ITS_WAY),
+    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Another person must approve it, too."),
+    "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),
     "edit": (
         frozenset({AWAITING}),
-        words.SAVED_READ_IT_ONCE,
+        "Saved. Read it once more: the new version needs its own approval.",
     ),
-    "again": (frozenset({AWAITING}), words.HERE_IT_IS_AGAIN_APPROVE),
-    "reject": (frozenset({REJECTED}), words.REJECTED_IT_WILL_NEVER),
+    "again": (frozenset({AWAITING}), "Here it is again. It needs its own approval."),
+    "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
     "withdraw": (
         frozenset({AWAITING}),
-        words.THE_APPROVAL_IS_WITHDRAWN_NOTHING,
+        "The approval is withdrawn. Nothing goes out until it is approved again.",
     ),
     "ask": (
         frozenset({AWAITING, APPROVED, RETRYABLE}),
-        words.YOUR_AGENT_CAN_READ,
+        "Your agent can read what you asked for. Nothing else has changed.",
     ),
-    "publish": (frozenset({EXECUTED}), words.PUBLISHED_ON_RECORD),
+    "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
     "look_now": (
         frozenset({UNKNOWN, EXECUTED, RETRYABLE, FAILED}),
-        words.THE_PROVIDER_IS_ASKED,
+        "The provider is asked as soon as that is possible. Reload the page in a moment.",
     ),
-    "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), words.ANSWER_ON_RECORD),
+    "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
 }
 """Confirmation by decision, for these states of the action."""
 
 
 DONE_FUNCTIONS: Final = {
-    "approve": words.APPROVED_YOUR_AGENT_RUNS,
-    "send": words.APPROVED_IT_RUNS_NOW,
-    "reject": words.REJECTED_NEVER_RUN,
+    "approve": "Approved. Your agent runs it, or you run it here.",
+    "send": "Approved. It runs now.",
+    "reject": "Rejected. It will never be run; your reason is kept.",
 }
 """The same confirmations for an action that runs with arguments."""
 
@@ -640,7 +639,7 @@ def say_done(
     """Confirm the last decision. `stopped` says why nothing is sent now, where that is so."""
     did = request.query_params.get("did", "")
     if did == "end-links" and found.run.links_from_ms:
-        return ResultNotice(words.THE_REVIEW_LINKS, None)
+        return ResultNotice("The review links of this run have ended. A new one works again.", None)
     states, text = DONE.get(did, (frozenset(), ""))
     if action is None or state_of(action) not in states:
         return None
@@ -652,9 +651,9 @@ def say_done(
     waits = card is None or card.in_flight
     if state_of(action) == APPROVED and did in ("approve", "send") and stopped:
         done = "run" if runs else "sent"
-        text = words.APPROVED_IT_CANNOT_BE_YET.format(done=done, why=stopped)
+        text = f"Approved. It cannot be {done} yet: {stopped}"
     elif state_of(action) == APPROVED and did == "send" and waits and undo_ms:
-        text = (words.RUNS_IN if runs else words.GOES_OUT_IN).format(seconds=undo_ms // SECOND_MS)
+        text = f"Approved. It {'runs' if runs else 'goes out'} in {undo_ms // SECOND_MS} seconds."
     elif state_of(action) == APPROVED and did in ("approve", "send") and card is not None and not waits:
         notice = _not_under_way(card, did, text)
         text = notice.text
@@ -671,14 +670,12 @@ def say_done(
 def _not_under_way(card: Card, did: str, text: str) -> ResultNotice:
     """Confirmation of an approval whose sending is not under way."""
     if card.sends and not card.readiness.ready:
-        why = card.readiness.fix_hint or words.NOT_READY_SENTENCE.format(connector=card.connector)
+        why = card.readiness.fix_hint or f"{card.action.view.via} is not ready."
         done = "run" if card.is_function else "sent"
-        return ResultNotice(
-            words.APPROVED_IT_CANNOT_BE_YET.format(done=done, why=why), card.action_id, "warn"
-        )
+        return ResultNotice(f"Approved. It cannot be {done} yet: {why}", card.action_id, "warn")
     if did == "send":
         done = "run" if card.is_function else "sent"
-        return ResultNotice(words.APPROVED_AND_NOT_YET.format(done=done), card.action_id, "warn")
+        return ResultNotice(f"Approved, and not {done} yet.", card.action_id, "warn")
     return ResultNotice(text, card.action_id)
 
 

@@ -23,21 +23,19 @@ from assent.present.cards import goes_to, write_block
 from assent.present.outlook import NOT_SEEN
 from assent.present.refusals import SIGNED_IN_ANSWER
 from assent.serving.web.people.confirming import Confirming, Consequence
-from assent.serving.web.review import words
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.blocks import list_arguments, list_facts
 from assent.serving.web.review.fields import ARGUMENT, locate_problems
 from assent.serving.web.review.forms import OPEN, RejectedForm, sends_at_once
 from assent.serving.web.review.naming import is_function, say_effect, shorten_value
-from assent.serving.web.review.words import SEVERITIES
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem
 from assent.use_cases.decisions import read_readiness
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
-    words.THERE_IS_NOTHING_TO_DECIDE,
-    words.THIS_RUN_HAS_NO_SUCH,
-    words.GO_BACK_RELOAD_THE_PAGE,
+    "There is nothing to decide here",
+    "This run has no such action.",
+    "Go back, reload the page and decide there.",
     None,
 )
 
@@ -58,36 +56,38 @@ _TYPED: Final[tuple[str, ...]] = (
 
 _TITLES: Final = {
     Reason.STALE_REVISION: (
-        words.THE_CONTENT_CHANGED_WHILE,
-        words.NOTHING_WAS_DECIDED_BELOW,
+        "The content changed while you were looking",
+        "Nothing was decided. Below is the content as it is now: read it again, then decide.",
     ),
     Reason.ACTION_CLOSED: (
-        words.THIS_WAS_DECIDED_ALREADY,
-        words.SOMEONE_ALREADY_DECIDED_THIS_HERE,
+        "This was decided already",
+        "Someone already decided this, here or in the chat. The current state is below and is final.",
     ),
     Reason.ACTION_EXPIRED: (
-        words.THIS_DRAFT_HAS_EXPIRED,
-        words.IT_WAS_PREPARED_TOO_LONG,
+        "This draft has expired",
+        "It was prepared too long ago to be sent as it is. Ask your agent to prepare it again.",
     ),
     Reason.EXECUTION_IN_PROGRESS: (
-        words.IT_IS_BEING_SENT_RIGHT,
-        words.FROM_THIS_MOMENT,
+        "It is being sent right now",
+        "From this moment on it can be neither changed nor taken back. Reload the page in a moment.",
     ),
     Reason.OUTCOME_UNKNOWN: (
-        words.IT_IS_NOT_KNOWN_WHETHER,
-        words.THIS_SERVER_HAS_NO_CONFIRMATION,
+        "It is not known whether this was sent",
+        "This server has no confirmation that it went out. Look at the provider, then answer below.",
     ),
 }
 
 
-_CHECK_FORM: Final = (words.CHECK_THE_FORM, words.NOTHING_WAS_CHANGED)
+_CHECK_FORM: Final = ("Check the form", "Nothing was changed.")
 _NEEDS_PERSON: Final = (
-    words.THIS_NEEDS_A_SIGNED,
-    words.NOTHING_WAS_DECIDED_A_REVIEW,
+    "This needs a signed-in person",
+    "Nothing was decided. A review link alone is not enough for this: sign in, and you come back here to "
+    "press the button again.",
 )
 _OUT_OF_DATE: Final = (
-    words.THIS_FORM_WAS_OUT,
-    words.IT_WAS_OPENED_TOO_LONG,
+    "This form was out of date",
+    "It was opened too long ago, in another browser, or about other content. Nothing was decided. The current "
+    "state is below: read it, then decide.",
 )
 
 
@@ -111,25 +111,25 @@ def explain(refused: Exception, action_id: str, decision: str, form: dict[str, s
     approving = decision in ("approve", "send")
     if refused.reason is Reason.MISSING_CONNECTOR and approving:
         if decision == "send":
-            text = words.NOTHING_WAS_SENT.format(refused=recovery.user_message)
+            text = f"Nothing was sent. {recovery.user_message}"
         else:
-            text = words.NOTHING_WAS_DECIDED_AND_NOTHING.format(refused=recovery.user_message)
+            text = f"Nothing was decided and nothing was sent. {recovery.user_message}"
         if form.get("then") == "send":
-            text = f"{text} {words.TO_APPROVE_IT_ALL}"
-        return tried(409, words.IT_CANNOT_BE_SENT_NOW, text)
+            text = f"{text} To approve it all the same, press “Approve” alone."
+        return tried(409, "It cannot be sent now", text)
     if refused.reason is Reason.VALIDATION_ERROR and approving and recovery.recovery_tool:
         # The problem is in the action, not in the form.
-        return tried(409, words.THIS_CANNOT_BE_APPROVED, recovery.user_message)
+        return tried(409, "This cannot be approved as it is", recovery.user_message)
     if refused.reason is Reason.VALIDATION_ERROR and isinstance(recovery.problems, list):
         wrong = {
-            name: words.EXPECTED_THIS_IS.format(expected=found[-1].expected, got=found[-1].got)
+            name: f"Expected {found[-1].expected}; this is {found[-1].got}."
             for name, found in locate_problems(recovery.problems, form).items()
         }
         return tried(status, *_CHECK_FORM, wrong=wrong)
     if refused.reason is Reason.STALE_REVISION and isinstance(recovery.problems, list):
-        return tried(status, words.SOMETHING_HAS_CHANGED_SINCE, recovery.user_message)
+        return tried(status, "Something has changed since this was shown", recovery.user_message)
     if refused.reason is Reason.STALE_REVISION and recovery.user_message.endswith(NOT_SEEN):
-        return tried(409, words.LOOK_AT_WHERE_IT_GOES, recovery.user_message)
+        return tried(409, "Look at where it goes", recovery.user_message)
     title, text = _TITLES.get(refused.reason, (recovery.summary_for_user, recovery.user_message))
     return tried(status, title, text, reopen=reopen)
 
@@ -183,24 +183,23 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
     address = goes_to(action.effect.target) if is_function(action) else None
     facts = (
         ("What", say_effect(action)),
-        (words.GOES_TO, address or view.destination.removeprefix("To ")),
+        ("Goes to", address or view.destination.removeprefix("To ")),
         *facts_beside,
         *((label, shorten_value(value)) for label, value in given),
-        ("Risk", SEVERITIES[action.preflight.severity].text),
+        ("Risk", f"{action.preflight.severity.value.capitalize()} risk"),
         ("Content", f"Revision {action.revision}, {short_digest(action.digest)}"),
     )
     back = f"/runs/{action.run_id}#action-{action.action_id}"
     act = "run" if is_function(action) else "send"
     if decision == "resolve":
-        text = words.YOU_SAY_IT_DID_NOT_HAPPEN.format(act="run" if act == "run" else "sent")
-        return Consequence(
-            words.IT_IS_NOT_THERE, text, words.NO_IT_IS_NOT_THERE, facts, danger=True, back=back
-        )
+        done = "run" if is_function(action) else "sent"
+        text = f"You say that it did not happen. It may then be {done} again."
+        return Consequence("It is not there?", text, "No, it is not there", facts, danger=True, back=back)
     if decision == "send" or form.get("then") == "send" or sends_at_once(action):
-        verb = act.capitalize() if decision == "send" else words.APPROVE_AND_ACT.format(act=act)
-        title = words.VERB_THIS.format(verb=verb)
+        verb = act.capitalize() if decision == "send" else f"Approve and {act}"
+        title = f"{verb} this?"
     else:
-        title, verb = words.APPROVE_THIS, "Approve"
+        title, verb = "Approve this?", "Approve"
     if view.danger:
         return Consequence(view.heading, view.sentence, verb, facts, True, view.danger, back)
     return Consequence(title, view.sentence, verb, facts, back=back)
@@ -213,14 +212,10 @@ def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequen
         for number, each in enumerate(found, 1)
     )
     now = form.get("then") == "send" or all(map(sends_at_once, found))
-    verb = (
-        words.APPROVE_AND_ACT.format(act="run" if all(map(is_function, found)) else "send")
-        if now
-        else "Approve"
-    )
-    title = f"{verb} these {len(found)}?"
-    text = words.YOU_CONFIRM_EXACTLY_THESE
-    return Consequence(title, text, f"{verb} all {len(found)}", facts, back="/inbox")
+    act = "run" if all(map(is_function, found)) else "send"
+    verb = f"Approve and {act}" if now else "Approve"
+    text = "You confirm exactly these, as the page before showed them."
+    return Consequence(f"{verb} these {len(found)}?", text, f"{verb} all {len(found)}", facts, back="/inbox")
 
 
 async def read_readiness_of_run(services: Services, found: RunReview) -> dict[str, Readiness]:

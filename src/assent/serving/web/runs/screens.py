@@ -24,8 +24,7 @@ from assent.ports import Transaction
 from assent.present.refusals import describe_freeze
 from assent.present.status_report import Section, explain, find_section
 from assent.serving.web.audit.lines import audit_lines, fold_lines
-from assent.serving.web.review.naming import status_badge, web_address
-from assent.serving.web.review.words import STATES, Badge
+from assent.serving.web.review.naming import STATES, status_badge, web_address
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import (
     MOST_PER_DAY,
@@ -37,6 +36,7 @@ from assent.serving.web.shell.lists import (
     with_query,
 )
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import When, when
 from assent.workflow.machine.history import cut
 

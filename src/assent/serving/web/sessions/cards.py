@@ -25,9 +25,9 @@ from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.words import Badge
 from assent.serving.web.sessions.graph import LaidOutRow
 from assent.serving.web.shell.markdown import render
+from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import when
 from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, differs, word_diff
 from assent.workflow.dashboard import (

@@ -9,7 +9,6 @@ import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,11 +25,16 @@ from assent.serving.web.shell.unseen import mark_unseen
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-WORDED: Final = ("inbox", "review")
-"""Screens whose templates name the words that code decides between, as `inbox_words`."""
 THEME_COOKIE: Final = "assent-theme"
 THEMES: Final = ("light", "dark")
 """Themes a person may choose instead of the system's."""
+
+
+class Badge(Record):
+    """A label and its tone: ok, warn, danger, ask (a question to the person), info or none."""
+
+    text: str
+    tone: str = ""
 
 
 @cache
@@ -46,9 +50,6 @@ def _environment(folder: Path | None) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(asset=asset_path, spec_url=SPEC_URL, version=__version__)
-    for screen in WORDED:
-        words = import_module(f"assent.serving.web.{screen}.words")
-        environment.globals[f"{screen}_words"] = words
     environment.globals.update(as_bdi=as_bdi, as_code=as_code, as_link=as_link, as_strong=as_strong)
     environment.filters["fill"] = fill
     environment.filters["marked"] = mark_unseen
@@ -74,7 +75,7 @@ def page(
     return PageResponse(lambda: _environment(folder).get_template(template).render(given), status, headers)
 
 
-# Fills the sentences of the words with values, and with the markup that a template gives to a value. Pure.
+# Fills sentences with values, and with the markup that a template gives to a value. Pure.
 #
 # A sentence is plain text with named places: `You decide as {name}.` All of it is escaped, and so is each value that
 # is no markup. A writer edits whole sentences, and no file of words has HTML.
