@@ -23,13 +23,10 @@ from assent.platform.values import (
     SuggestedCall,
     WireRecord,
     amount,
-    brings_more,
     describe_number,
     iso_time,
     read_numbers,
-    sort_names,
 )
-from assent.suite.channels.registry import TABLE
 
 Weight = Literal["high", "medium", "low"]
 
@@ -117,40 +114,6 @@ class Finding(WireRecord, kw_only=True):
     call: SuggestedCall
 
 
-class Found(Record):
-    """What a rule finds in a reading, or in a decision or delivery of this server."""
-
-    of: Observation | ActionFacts
-    numbers: dict[str, float]
-    problem: str
-    try_next: str
-    call: SuggestedCall
-
-
-class DiagnosisRule(Record):
-    """A rule: its name, the weight of its findings, and the function that finds them."""
-
-    id: str
-    weight: Weight
-    look: Callable[[DiagnosisFacts], Iterable[Found]]
-
-    def judge(self, facts: DiagnosisFacts) -> Iterator[Finding]:
-        for found in self.look(facts):
-            read = found.of if isinstance(found.of, Observation) else None
-            yield Finding(
-                rule=self.id,
-                weight=self.weight,
-                problem=found.problem,
-                numbers=found.numbers,
-                source=read.source if read is not None else OWN_RECORD,
-                read_at=iso_time(read.at_ms if read is not None else facts.now_ms),
-                channel=found.of.channel,
-                run_id=found.of.run_id,
-                try_next=found.try_next,
-                call=found.call,
-            )
-
-
 class Missing(WireRecord, kw_only=True):
     """Missing numbers, why they are missing, and what would provide them."""
 
@@ -217,164 +180,124 @@ def _opening(found: Diagnosis) -> str:
     return f"{blind} From what was decided and sent here, {things} worth changing." if count else blind
 
 
-def date_of(ms: int) -> str:
-    return iso_time(ms)[:10]
+# The rules. One about readings judges the newest reading of each channel by each source, one about actions the
+# decisions and deliveries of this server. A metric that a source does not report is not zero, and small view counts
+# are not judged.
 
-
-# Rules about decisions and deliveries.
+Numbers = dict[str, float]
+ActionFinder = Callable[[DiagnosisFacts, list[ActionFacts]], tuple[list[ActionFacts], Numbers]]
+"""Returns the actions with the problem, and its numbers."""
 
 OLD_DRAFT_DAYS: Final = 2
-QUIET_DAYS: Final = 30
 REJECTED_OFTEN: Final = 2
-
-
-def find_lost(facts: DiagnosisFacts) -> Iterator[Found]:
-    lost = [each for each in facts.actions if each.execution_state == "outcome_unknown"]
-    if lost:
-        yield Found(
-            lost[0],
-            {"actions": len(lost)},
-            f"It is not known whether {_count(lost)} went out.",
-            "Look at the provider and say what is there.",
-            SuggestedCall("chieflab_get_action", {"actionId": lost[0].action_id}, "to see which one"),
-        )
-
-
-def find_failed(facts: DiagnosisFacts) -> Iterator[Found]:
-    for channel, actions in _by_channel(each for each in facts.actions if each.status == "failed"):
-        why = f" The last one: {actions[0].last_attempt}." if actions[0].last_attempt else ""
-        yield Found(
-            actions[0],
-            {"failed": len(actions)},
-            f"{_count(actions)} on {facts.label(channel)} were rejected.{why}",
-            "Fix what was refused and prepare it again.",
-            SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been fixed")
-            if channel == "email"
-            else SuggestedCall("chieflab_post", {"channel": channel}, "it has been fixed"),
-        )
-
-
-def unready(facts: DiagnosisFacts) -> Iterator[Found]:
-    open_still = [
-        each for each in facts.actions if each.status in ("awaiting_approval", "approved") and not each.ready
-    ]
-    for connector, actions in _group(open_still, lambda each: each.connector):
-        yield Found(
-            actions[0],
-            {"actions": len(actions)},
-            f"{_count(actions)} cannot go out because {facts.label(connector)} is not connected.",
-            f"Connect {facts.label(connector)}, or publish by hand.",
-            SuggestedCall(
-                "chieflab_connect_provider", {"provider": connector}, "the user wants to connect it"
-            ),
-        )
-
-
-def waiting(facts: DiagnosisFacts) -> Iterator[Found]:
-    old = [
-        each
-        for each in facts.actions
-        if each.status == "awaiting_approval"
-        and not each.expired
-        and _days(facts, each.created_ms) >= OLD_DRAFT_DAYS
-    ]
-    if old:
-        days = _days(facts, old[-1].created_ms)
-        yield Found(
-            old[-1],
-            {"actions": len(old), "days": days},
-            f"{_count(old)} wait for a decision, the oldest for {days} days.",
-            "Decide on them: without approval they reach no reader.",
-            SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits"),
-        )
-
-
-def find_expired(facts: DiagnosisFacts) -> Iterator[Found]:
-    gone = [each for each in facts.actions if each.expired]
-    if gone:
-        yield Found(
-            gone[0],
-            {"actions": len(gone)},
-            f"{_count(gone)} expired before they were sent.",
-            "Prepare those that are still true again.",
-            SuggestedCall("chieflab_launch_product", {}, "the user wants to try again", LAUNCH_NEEDS),
-        )
-
-
-def find_rejected(facts: DiagnosisFacts) -> Iterator[Found]:
-    decided = [
-        each for each in facts.actions if each.status in ("rejected", "executed", "approved", "failed")
-    ]
-    for channel, actions in _by_channel(decided):
-        no = [each for each in actions if each.status == "rejected"]
-        if len(no) >= REJECTED_OFTEN and len(no) > HALF * len(actions):
-            why = f' The last reason: "{no[0].rejection}"' if no[0].rejection else ""
-            yield Found(
-                no[0],
-                {"rejected": len(no), "decided": len(actions)},
-                f"Most drafts for {facts.label(channel)} are rejected: {len(no)} of {len(actions)}.{why}",
-                "Use the reasons for the next draft, and record the wanted voice.",
-                SuggestedCall("chieflab_brain_read", {"kind": "rejection"}, "to read every reason"),
-            )
-
-
-def quiet(facts: DiagnosisFacts) -> Iterator[Found]:
-    out = [each for each in facts.actions if each.executed_ms is not None]
-    if not out:
-        return
-    last = max(out, key=lambda each: each.executed_ms or 0)
-    days = _days(facts, last.executed_ms or 0)
-    if days >= QUIET_DAYS:
-        yield Found(
-            last,
-            {"days": days},
-            f"Nothing has gone out for {days} days.",
-            "Publish something new, even something small.",
-            SuggestedCall("chieflab_launch_product", {}, "the user wants to say something", LAUNCH_NEEDS),
-        )
-
-
-def _by_channel(actions: Iterable[ActionFacts]) -> Iterator[tuple[str, list[ActionFacts]]]:
-    return _group(actions, lambda each: each.channel)
-
-
-def _group(
-    actions: Iterable[ActionFacts], of: Callable[[ActionFacts], str]
-) -> Iterator[tuple[str, list[ActionFacts]]]:
-    """Group actions by a key, keeping their order."""
-    groups: dict[str, list[ActionFacts]] = {}
-    for each in actions:
-        groups.setdefault(of(each), []).append(each)
-    return iter(groups.items())
-
-
-def _count(actions: list[ActionFacts]) -> str:
-    return "One action" if len(actions) == 1 else f"{len(actions)} actions"
-
-
-def _days(facts: DiagnosisFacts, since_ms: int) -> int:
-    return (facts.now_ms - since_ms) // DAY_MS
-
-
-# Rules about the reactions of an audience.
-#
-# A rule judges only numbers that exist. A metric that a source does not report is not zero, and small view counts are
-# not judged. Rules are independent of each other.
-
-WHOLE_RUN: Final = frozenset({"web", "search"})
-"""Sources that count the visitors of all channels together."""
-
-ARRIVALS: Final = WHOLE_RUN | {row.id for row in TABLE if row.shape == "page"}
-"""Channels that the others lead to."""
-
 FEW_RESPOND: Final = 0.01
 HALF: Final = 0.5
 BOUNCES: Final = 0.05
 """The bounce rate at which providers begin to distrust a sender."""
 FIRST_PAGE: Final = 10
+WHOLE_RUN: Final = frozenset({"web", "search"})
+"""Sources that count the visitors of all channels together."""
 NEW_WORDS: Final = SuggestedCall(
     "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
 )
+
+
+class ReadingRule(Record):
+    """A rule about one reading. `find` returns the numbers that show the problem, if there is one."""
+
+    id: str
+    weight: Weight
+    find: Callable[[Observation], Numbers | None]
+    problem: str
+    try_next: str
+    call: SuggestedCall | None = None
+    """By default, another try on the channel."""
+    judges_fresh: bool = True
+    """Whether a reading from within a day of publishing is judged."""
+
+    def judge(self, facts: DiagnosisFacts) -> Iterator[Finding]:
+        for each in _latest(facts):
+            numbers = self.find(each)
+            if numbers and (self.judges_fresh or not _is_fresh(facts, each)):
+                said = self.problem.format(channel=facts.label(each.channel), numbers=_describe(numbers))
+                call = self.call or _again(facts, each.channel)
+                yield _make_finding(self, facts, each, numbers, said, self.try_next, call)
+
+
+class ActionRule(Record):
+    """A rule about the actions of this server, which it judges by channel or connector, or together."""
+
+    id: str
+    weight: Weight
+    by: Callable[[ActionFacts], str]
+    find: ActionFinder
+    problem: str
+    try_next: str
+    call: Callable[[ActionFacts], SuggestedCall]
+
+    def judge(self, facts: DiagnosisFacts) -> Iterator[Finding]:
+        groups: dict[str, list[ActionFacts]] = {}
+        for each in facts.actions:
+            groups.setdefault(self.by(each), []).append(each)
+        for name, actions in groups.items():
+            found, numbers = self.find(facts, actions)
+            if found:
+                words = {"name": facts.label(name), "count": _count(found), **numbers}
+                said = self.problem.format(**words) + _quote(found[0])
+                try_next = self.try_next.format(**words)
+                yield _make_finding(self, facts, found[0], numbers, said, try_next, self.call(found[0]))
+
+
+class FallingReach(Record):
+    """A channel that is seen less than half as often as in the runs before."""
+
+    id: str = "reach_falls"
+    weight: Weight = "medium"
+
+    def judge(self, facts: DiagnosisFacts) -> Iterator[Finding]:
+        by_place = sorted(facts.observations, key=lambda each: (each.channel, each.source, -each.at_ms))
+        for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
+            runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
+            views = read_views(runs[0])
+            if views is None or _is_fresh(facts, runs[0]):
+                continue
+            earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
+            usual = sum(earlier) / len(earlier) if len(earlier) > 1 else 0
+            if usual >= ENOUGH_TO_JUDGE and views[1] < HALF * usual:
+                numbers = {views[0]: views[1], f"usual {views[0]}": usual}
+                said = (
+                    f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
+                    f"{amount(usual)} on average over the {len(earlier)} before."
+                )
+                try_next = "Return to the style of the earlier posts, or pause the channel for a while."
+                call = SuggestedCall(
+                    "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
+                )
+                yield _make_finding(self, facts, runs[0], numbers, said, try_next, call)
+
+
+def _make_finding(
+    rule: DiagnosisRule,
+    facts: DiagnosisFacts,
+    of: Observation | ActionFacts,
+    numbers: Numbers,
+    problem: str,
+    try_next: str,
+    call: SuggestedCall,
+) -> Finding:
+    read = of if isinstance(of, Observation) else None
+    return Finding(
+        rule=rule.id,
+        weight=rule.weight,
+        problem=problem,
+        numbers=numbers,
+        source=read.source if read is not None else OWN_RECORD,
+        read_at=iso_time(read.at_ms if read is not None else facts.now_ms),
+        channel=of.channel,
+        run_id=of.run_id,
+        try_next=try_next,
+        call=call,
+    )
 
 
 def read_views(observation: Observation) -> tuple[str, float] | None:
@@ -383,20 +306,15 @@ def read_views(observation: Observation) -> tuple[str, float] | None:
     return (name, observation.metrics[name]) if name is not None else None
 
 
-def read_responses(observation: Observation) -> dict[str, float]:
-    """Return the responses that the source reports. Unreported ones are left out, not zero."""
-    return {name: observation.metrics[name] for name in read_numbers(observation.metrics).responses}
-
-
-def latest(facts: DiagnosisFacts) -> tuple[Observation, ...]:
+def _latest(facts: DiagnosisFacts) -> Iterable[Observation]:
     """Return the newest reading of each channel by each source."""
     newest: dict[tuple[str, str], Observation] = {}
     for each in facts.observations:
         newest.setdefault((each.channel, each.source), each)
-    return tuple(newest.values())
+    return newest.values()
 
 
-def fresh(facts: DiagnosisFacts, observation: Observation) -> bool:
+def _is_fresh(facts: DiagnosisFacts, observation: Observation) -> bool:
     """Whether a reading is from within a day of publishing, too early to judge."""
     out = [
         each.executed_ms for each in facts.actions if each.run_id == observation.run_id and each.executed_ms
@@ -404,209 +322,227 @@ def fresh(facts: DiagnosisFacts, observation: Observation) -> bool:
     return bool(out) and observation.at_ms - max(out) < DAY_MS
 
 
-def not_seen(facts: DiagnosisFacts) -> Iterator[Found]:
-    for each in latest(facts):
-        views = read_views(each)
-        if views is None or fresh(facts, each):
-            continue
-        if views[1] == 0:
-            delivered = {name: each.metrics[name] for name in ("delivered",) if each.metrics.get(name)}
-            yield Found(
-                each,
-                {**delivered, views[0]: 0},
-                f"Nothing shows that the last one on {facts.label(each.channel)} was seen: "
-                f"{_describe({**delivered, views[0]: 0})}.",
-                "Check that it can be found there; then try another time or another channel.",
-                _again(facts, each.channel),
-            )
+def _find_unseen(of: Observation) -> Numbers | None:
+    views = read_views(of)
+    if views is None or views[1] > 0:
+        return None
+    return {**{name: of.metrics[name] for name in ("delivered",) if of.metrics.get(name)}, views[0]: 0}
 
 
-def not_answered(facts: DiagnosisFacts) -> Iterator[Found]:
-    for each in latest(facts):
-        if each.channel in WHOLE_RUN:
-            continue
-        views, responses = read_views(each), read_responses(each)
-        if views is not None and responses and views[1] >= ENOUGH_TO_JUDGE and not any(responses.values()):
-            yield Found(
-                each,
-                {views[0]: views[1], **responses},
-                f"It is seen on {facts.label(each.channel)} without a response: "
-                f"{_describe({views[0]: views[1], **responses})}.",
-                "Rewrite the opening and ask for one thing only.",
-                _again(facts, each.channel),
-            )
+def _find_response(of: Observation) -> tuple[float, float, Numbers] | None:
+    """Return the views, the responses and both with their names, if the source reports them.
+
+    One reader may respond in several ways, so the sum is an upper bound of the readers who responded.
+    """
+    views = read_views(of)
+    responses = {name: of.metrics[name] for name in read_numbers(of.metrics).responses}
+    if views is None or not responses:
+        return None
+    return views[1], sum(responses.values()), {views[0]: views[1], **responses}
 
 
-def few_answer(facts: DiagnosisFacts) -> Iterator[Found]:
-    for each in latest(facts):
-        views, responses = read_views(each), read_responses(each)
-        # One reader may respond in several ways, so the sum is an upper bound of the readers who
-        # responded.
-        most = sum(responses.values())
-        if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
-            continue
-        yield Found(
-            each,
-            {views[0]: views[1], **responses},
-            f"Few respond on {facts.label(each.channel)}: {_describe({views[0]: views[1], **responses})}.",
-            "Say earlier what is in it for the reader, and make the next step one click.",
-            _again(facts, each.channel),
-        )
+def _find_unanswered(of: Observation) -> Numbers | None:
+    found = _find_response(of)
+    if found is None or of.channel in WHOLE_RUN or found[0] < ENOUGH_TO_JUDGE or found[1]:
+        return None
+    return found[2]
 
 
-def falling(facts: DiagnosisFacts) -> Iterator[Found]:
-    by_place = sorted(facts.observations, key=lambda each: (each.channel, each.source, -each.at_ms))
-    for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
-        runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
-        views = read_views(runs[0])
-        if views is None or fresh(facts, runs[0]):
-            continue
-        earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
-        usual = sum(earlier) / len(earlier) if len(earlier) > 1 else 0
-        if usual >= ENOUGH_TO_JUDGE and views[1] < HALF * usual:
-            yield Found(
-                runs[0],
-                {views[0]: views[1], f"usual {views[0]}": usual},
-                f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
-                f"{amount(usual)} on average over the {len(earlier)} before.",
-                "Return to the style of the earlier posts, or pause the channel for a while.",
-                SuggestedCall(
-                    "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
-                ),
-            )
+def _find_few_responses(of: Observation) -> Numbers | None:
+    found = _find_response(of)
+    if found is None or found[0] < ENOUGH_FOR_A_RATE or not 0 < found[1] < FEW_RESPOND * found[0]:
+        return None
+    return found[2]
 
 
-def weaker_than_best(facts: DiagnosisFacts) -> Iterator[Found]:
-    rated: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = {}
-    for each in latest(facts):
-        views = read_views(each)
-        if views is not None and views[1] >= ENOUGH_FOR_A_RATE and each.channel not in ARRIVALS:
-            # Only the same response per the same kind of view is compared: opening an e-mail is not
-            # liking a post.
-            for name, value in read_responses(each).items():
-                rated.setdefault((views[0], name), {}).setdefault(each.channel, (value / views[1], each))
-    compared: set[str] = set()
-    places = sort_names(response for _, response in rated)
-    for names in sorted(rated, key=lambda pair: places.index(pair[1])):
-        alike = {channel: rate for channel, rate in rated[names].items() if channel not in compared}
-        if len(alike) < 2:
-            continue
-        compared |= set(alike)
-        best = max(alike.values(), key=lambda pair: pair[0])[1]
-        for rate, each in alike.values():
-            counted, leading = ((of.metrics[names[1]], of.metrics[names[0]]) for of in (each, best))
-            if rate > 0 and brings_more(leading, counted):
-                yield Found(
-                    each,
-                    {name: each.metrics[name] for name in names},
-                    f"{facts.label(each.channel)} brings less than half of what {facts.label(best.channel)} "
-                    f"brings: {_rate(each, names)}, against {_rate(best, names)} "
-                    f"({best.source}, {date_of(best.at_ms)}).",
-                    f"Spend the effort on {facts.label(best.channel)} first.",
-                    _again(facts, best.channel),
-                )
+def _find_bounces(of: Observation) -> Numbers | None:
+    bounced, delivered = of.metrics.get("bounced", 0), of.metrics.get("delivered")
+    if delivered is None or not bounced or bounced / (bounced + delivered) < BOUNCES:
+        return None
+    return {"bounced": bounced, "delivered": delivered}
 
 
-def bounces(facts: DiagnosisFacts) -> Iterator[Found]:
-    for each in latest(facts):
-        bounced, delivered = each.metrics.get("bounced", 0), each.metrics.get("delivered")
-        sent = bounced + (delivered or 0)
-        if delivered is None or not bounced or bounced / sent < BOUNCES:
-            continue
-        yield Found(
-            each,
-            {"bounced": bounced, "delivered": delivered},
-            f"Mail comes back: {amount(bounced)} bounced and {amount(delivered)} arrived "
-            f"({_share(bounced, sent)} lost).",
-            "Take the addresses that bounced off the list before the next mail.",
-            SuggestedCall("chieflab_send", {"to": ["…"]}, "the list has been cleaned"),
-        )
+def _find_complaints(of: Observation) -> Numbers | None:
+    complained = of.metrics.get("complained", 0)
+    return {"complained": complained} if complained else None
 
 
-def complaints(facts: DiagnosisFacts) -> Iterator[Found]:
-    for each in latest(facts):
-        if complained := each.metrics.get("complained", 0):
-            yield Found(
-                each,
-                {"complained": complained},
-                f"Readers reported the mail as spam: {amount(complained)} complaint(s).",
-                "Write only to people who asked for it, and say in the first line why they get it.",
-                SuggestedCall(
-                    "chieflab_brain_read", {"kind": "lesson"}, "to see what is known about the readers"
-                ),
-            )
+def _find_far_down(of: Observation) -> Numbers | None:
+    place, shown = of.metrics.get("position"), of.metrics.get("impressions", 0)
+    if place is None or place <= FIRST_PAGE or shown < ENOUGH_TO_JUDGE:
+        return None
+    return {"position": place, "impressions": shown}
 
 
-def far_down(facts: DiagnosisFacts) -> Iterator[Found]:
-    for each in latest(facts):
-        place, shown = each.metrics.get("position"), each.metrics.get("impressions", 0)
-        if place is not None and place > FIRST_PAGE and shown >= ENOUGH_TO_JUDGE:
-            yield Found(
-                each,
-                {"position": place, "impressions": shown},
-                f"In search the page is at position {amount(place)} on average, below the first ten "
-                f"({amount(shown)} impressions).",
-                "Use the words that people search for in the page's title and first paragraph.",
-                NEW_WORDS,
-            )
-
-
-def no_conversion(facts: DiagnosisFacts) -> Iterator[Found]:
-    for each in latest(facts):
-        visits = each.metrics.get("sessions", 0)
-        if visits >= ENOUGH_TO_JUDGE and each.metrics.get("conversions") == 0:
-            yield Found(
-                each,
-                {"sessions": visits, "conversions": 0},
-                f"Visitors come and do nothing: {amount(visits)} sessions, 0 conversions.",
-                "Put one clear step on the page that the posts lead to.",
-                NEW_WORDS,
-            )
+def _find_idle_visitors(of: Observation) -> Numbers | None:
+    visits = of.metrics.get("sessions", 0)
+    if visits < ENOUGH_TO_JUDGE or of.metrics.get("conversions") != 0:
+        return None
+    return {"sessions": visits, "conversions": 0}
 
 
 def _again(facts: DiagnosisFacts, channel: str) -> SuggestedCall:
     """Suggest another post on the channel; if the numbers are for the whole run, another launch."""
-    differently = "the user wants to try it differently"
-    if channel == "email":
-        return SuggestedCall("chieflab_send", {"to": ["…"]}, differently)
-    if any(each.channel == channel for each in facts.actions):
-        return SuggestedCall("chieflab_post", {"channel": channel}, differently)
+    if channel == "email" or any(each.channel == channel for each in facts.actions):
+        return _prepare_again(channel, "the user wants to try it differently")
     return NEW_WORDS
 
 
-def _describe(numbers: dict[str, float]) -> str:
+def _prepare_again(channel: str, when: str) -> SuggestedCall:
+    if channel == "email":
+        return SuggestedCall("chieflab_send", {"to": ["…"]}, when)
+    return SuggestedCall("chieflab_post", {"channel": channel}, when)
+
+
+def _describe(numbers: Numbers) -> str:
     return ", ".join(describe_number(name, value) for name, value in numbers.items())
 
 
-def _rate(of: Observation, names: tuple[str, str]) -> str:
-    exposure, response = (describe_number(name, of.metrics[name]) for name in names)
-    return f"{response} from {exposure}"
+def _find_where(test: Callable[[ActionFacts], bool]) -> ActionFinder:
+    """Make a rule's `find` that counts the actions of which something is true."""
+
+    def find(facts: DiagnosisFacts, actions: list[ActionFacts]) -> tuple[list[ActionFacts], Numbers]:
+        found = [each for each in actions if test(each)]
+        return found, {"actions": len(found)}
+
+    return find
 
 
-def _share(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.1f} %"
+def _find_waiting(facts: DiagnosisFacts, actions: list[ActionFacts]) -> tuple[list[ActionFacts], Numbers]:
+    """Return the drafts that wait for a decision, the oldest first."""
+    waiting = [each for each in reversed(actions) if each.status == "awaiting_approval" and not each.expired]
+    days = [(facts.now_ms - each.created_ms) // DAY_MS for each in waiting]
+    old = [each for each, age in zip(waiting, days, strict=True) if age >= OLD_DRAFT_DAYS]
+    return old, {"actions": len(old), "days": max(days, default=0)}
 
 
-# All rules, the heaviest first.
+def _find_rejected(facts: DiagnosisFacts, actions: list[ActionFacts]) -> tuple[list[ActionFacts], Numbers]:
+    decided = [each for each in actions if each.status in ("rejected", "executed", "approved", "failed")]
+    rejected = [each for each in decided if each.status == "rejected"]
+    often = len(rejected) >= REJECTED_OFTEN and len(rejected) > HALF * len(decided)
+    return rejected if often else [], {"rejected": len(rejected), "decided": len(decided)}
 
-RULES: Final = (
-    DiagnosisRule("outcome_unknown", "high", find_lost),
-    DiagnosisRule("sends_fail", "high", find_failed),
-    DiagnosisRule("not_connected", "high", unready),
-    DiagnosisRule("mail_bounces", "high", bounces),
-    DiagnosisRule("mail_complaints", "high", complaints),
-    DiagnosisRule("not_seen", "high", not_seen),
-    DiagnosisRule("seen_not_answered", "high", not_answered),
-    DiagnosisRule("visitors_do_nothing", "high", no_conversion),
-    DiagnosisRule("few_respond", "medium", few_answer),
-    DiagnosisRule("reach_falls", "medium", falling),
-    DiagnosisRule("weaker_than_best", "medium", weaker_than_best),
-    DiagnosisRule("far_down_in_search", "medium", far_down),
-    DiagnosisRule("drafts_rejected", "medium", find_rejected),
-    DiagnosisRule("decisions_wait", "medium", waiting),
-    DiagnosisRule("drafts_expired", "low", find_expired),
-    DiagnosisRule("nothing_sent_lately", "low", quiet),
+
+def _quote(action: ActionFacts) -> str:
+    """Quote what the last one ended with."""
+    if action.status == "rejected" and action.rejection:
+        return f' The last reason: "{action.rejection}"'
+    if action.status == "failed" and action.last_attempt:
+        return f" The last one: {action.last_attempt}."
+    return ""
+
+
+def _count(actions: list[ActionFacts]) -> str:
+    return "One action" if len(actions) == 1 else f"{len(actions)} actions"
+
+
+DiagnosisRule = ReadingRule | ActionRule | FallingReach
+
+RULES: Final[tuple[DiagnosisRule, ...]] = (
+    ActionRule(
+        "outcome_unknown",
+        "high",
+        lambda each: "",
+        _find_where(lambda each: each.execution_state == "outcome_unknown"),
+        "It is not known whether {count} went out.",
+        "Look at the provider and say what is there.",
+        lambda each: SuggestedCall("chieflab_get_action", {"actionId": each.action_id}, "to see which one"),
+    ),
+    ActionRule(
+        "sends_fail",
+        "high",
+        lambda each: each.channel,
+        _find_where(lambda each: each.status == "failed"),
+        "{count} on {name} were rejected.",
+        "Fix what was refused and prepare it again.",
+        lambda each: _prepare_again(each.channel, "it has been fixed"),
+    ),
+    ActionRule(
+        "not_connected",
+        "high",
+        lambda each: each.connector,
+        _find_where(lambda each: each.status in ("awaiting_approval", "approved") and not each.ready),
+        "{count} cannot go out because {name} is not connected.",
+        "Connect {name}, or publish by hand.",
+        lambda each: SuggestedCall(
+            "chieflab_connect_provider", {"provider": each.connector}, "the user wants to connect it"
+        ),
+    ),
+    ReadingRule(
+        "mail_bounces",
+        "high",
+        _find_bounces,
+        "Mail comes back: {numbers}.",
+        "Take the addresses that bounced off the list before the next mail.",
+        _prepare_again("email", "the list has been cleaned"),
+    ),
+    ReadingRule(
+        "mail_complaints",
+        "high",
+        _find_complaints,
+        "Readers reported the mail as spam: {numbers}.",
+        "Write only to people who asked for it, and say in the first line why they get it.",
+        SuggestedCall("chieflab_brain_read", {"kind": "lesson"}, "to see what is known about the readers"),
+    ),
+    ReadingRule(
+        "not_seen",
+        "high",
+        _find_unseen,
+        "Nothing shows that the last one on {channel} was seen: {numbers}.",
+        "Check that it can be found there; then try another time or another channel.",
+        judges_fresh=False,
+    ),
+    ReadingRule(
+        "seen_not_answered",
+        "high",
+        _find_unanswered,
+        "It is seen on {channel} without a response: {numbers}.",
+        "Rewrite the opening and ask for one thing only.",
+    ),
+    ReadingRule(
+        "visitors_do_nothing",
+        "high",
+        _find_idle_visitors,
+        "Visitors come and do nothing: {numbers}.",
+        "Put one clear step on the page that the posts lead to.",
+        NEW_WORDS,
+    ),
+    ReadingRule(
+        "few_respond",
+        "medium",
+        _find_few_responses,
+        "Few respond on {channel}: {numbers}.",
+        "Say earlier what is in it for the reader, and make the next step one click.",
+    ),
+    FallingReach(),
+    ReadingRule(
+        "far_down_in_search",
+        "medium",
+        _find_far_down,
+        "The page is below the first ten: {numbers}.",
+        "Use the words that people search for in the page's title and first paragraph.",
+        NEW_WORDS,
+    ),
+    ActionRule(
+        "drafts_rejected",
+        "medium",
+        lambda each: each.channel,
+        _find_rejected,
+        "Most drafts for {name} are rejected: {rejected} of {decided}.",
+        "Use the reasons for the next draft, and record the wanted voice.",
+        lambda each: SuggestedCall("chieflab_brain_read", {"kind": "rejection"}, "to read every reason"),
+    ),
+    ActionRule(
+        "decisions_wait",
+        "medium",
+        lambda each: "",
+        _find_waiting,
+        "{count} wait for a decision, the oldest for {days} days.",
+        "Decide on them: without approval they reach no reader.",
+        lambda each: SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits"),
+    ),
 )
+"""All rules, the heaviest first."""
 
 
 def diagnose(facts: DiagnosisFacts) -> Diagnosis:
@@ -666,7 +602,7 @@ def _not_yet(facts: DiagnosisFacts) -> Iterator[Missing]:
     if coming:
         yield Missing(
             what=f"{len(coming)} run(s) that went out have not been measured.",
-            how=f"They are measured on schedule, first on {date_of(coming[0])}.",
+            how=f"They are measured on schedule, first on {iso_time(coming[0])[:10]}.",
             call=SuggestedCall("chieflab_status", {}, "to see when"),
         )
 

@@ -76,14 +76,9 @@ FIRES: dict[str, list[tuple[Any, ...]]] = {
             read(run="r1", days=14, impressions=100, likes=9),
         )
     ],
-    "weaker_than_best": [
-        (read("x", impressions=1_000, likes=20), read("linkedin", impressions=1_000, likes=90))
-    ],
     "far_down_in_search": [(read("search", "search_console", impressions=300, clicks=9, position=18.5),)],
     "drafts_rejected": [(deed("rejected", rejection="too loud"), deed("rejected"), deed("executed"))],
     "decisions_wait": [(deed("awaiting_approval", days=2, execution_state="none"),)],
-    "drafts_expired": [(deed("awaiting_approval", days=40, expired=True, execution_state="none"),)],
-    "nothing_sent_lately": [(deed(days=30),)],
 }
 SILENT: dict[str, list[tuple[Any, ...]]] = {
     "outcome_unknown": [(deed(),)],
@@ -130,23 +125,15 @@ SILENT: dict[str, list[tuple[Any, ...]]] = {
             read("x", run="r1", days=14, impressions=100),
         ),
     ],
-    "weaker_than_best": [
-        (read("x", impressions=1_000, likes=60), read("linkedin", impressions=1_000, likes=90)),
-        (read("email", delivered=1_000, opened=400), read("linkedin", impressions=1_000, likes=20)),
-        (read("x", impressions=50, likes=1), read("linkedin", impressions=1_000, likes=90)),
-        (read("x", impressions=1_000, likes=20), read("linkedin", impressions=1_000, clicks=90)),
-        (read("x", views=1_000, likes=20), read("linkedin", impressions=1_000, likes=90)),
-        (read("x", impressions=15_000, likes=49), read("linkedin", impressions=150, likes=1)),
-        (read("x", views=1_000, clicks=20), read("site", "site", views=1_000, clicks=90)),
-    ],
     "far_down_in_search": [
         (read("search", impressions=300, position=9.9),),
         (read("search", impressions=300),),
     ],
     "drafts_rejected": [(deed("rejected"),), (deed("rejected"), deed("rejected"), deed(), deed())],
-    "decisions_wait": [(deed("awaiting_approval", days=1),)],
-    "drafts_expired": [(deed("awaiting_approval"),)],
-    "nothing_sent_lately": [(deed(days=29),), (deed("awaiting_approval", days=60),)],
+    "decisions_wait": [
+        (deed("awaiting_approval", days=1),),
+        (deed("awaiting_approval", days=40, expired=True),),
+    ],
 }
 
 
