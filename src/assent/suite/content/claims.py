@@ -11,76 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import takewhile
-from re import _constants as ops  # type: ignore[attr-defined]  # no public name
-from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any, Final
+from typing import Final
 
 from assent.platform.values import Record, WireRecord, cut, from_record, sentences
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import SOURCES, Evidence
 from assent.suite.content.language import strip_full_stop, word_set
-
-# Finds the literals of a pattern: texts of which a match contains at least one.
-#
-# Theory of operation
-#
-# Why. The patterns of risks are long alternatives with look-behinds, and Python tries each of them at every
-# character: 0.4 ms for a short post, which was an eighth of preparing it. Looking for a word with `in` takes 0.05 µs.
-#
-# How. The pattern is parsed once, by the parser of `re`. A sequence needs all its parts, so the part with the longest
-# literals stands for it; an alternative needs one of its branches, so it has the literals of all of them; what may be
-# left out, a class of characters, and what is only looked at (`\b`, look-ahead, look-behind) need nothing. A pattern
-# of which a part needs nothing everywhere has no literals and is always searched.
-#
-# Letters. Patterns ignore case, so both sides are folded. `fold` also joins the dotless i, which `re` takes for an i
-# and `casefold` does not.
-
-_REPEATS: Final = (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT)
-
-
-def fold(text: str) -> str:
-    return text.casefold().replace("ı", "i")
-
-
-def find_literals(pattern: re.Pattern[str]) -> frozenset[str]:
-    """Return the literals, folded; none if a match need not contain any."""
-    return _needed(parser.parse(pattern.pattern, pattern.flags)) or frozenset()
-
-
-def _needed(items: Any) -> frozenset[str] | None:
-    found: list[frozenset[str]] = []
-    run = ""
-    for op, value in (*items, (None, None)):
-        if op is ops.LITERAL:
-            run += chr(value)
-            continue
-        before, run = run, ""
-        if before:
-            found.append(frozenset({fold(before)}))
-        part: frozenset[str] | None = None
-        if op is ops.SUBPATTERN:
-            part = _needed(value[3])
-        elif op is ops.BRANCH:
-            # `re` takes the common beginning of all branches out of them.
-            found.append(frozenset(fold(before + _read_start(branch)) for branch in value[1]))
-            branches = [_needed(branch) for branch in value[1]]
-            part = frozenset().union(*(each or () for each in branches)) if all(branches) else None
-        elif op in _REPEATS and value[0] > 0:
-            part = _needed(value[2])
-        if part:
-            found.append(part)
-    return max((each for each in found if "" not in each), key=_weigh, default=None)
-
-
-def _read_start(items: Any) -> str:
-    return "".join(chr(value) for _, value in takewhile(lambda item: item[0] is ops.LITERAL, items))
-
-
-def _weigh(literals: frozenset[str]) -> tuple[int, int]:
-    """How rarely a text has one of the literals: by the shortest, and by their number. A digit is rarer
-    than two letters."""
-    return min(len(each.strip()) + 2 * each.isdigit() for each in literals), -len(literals)
 
 
 def _any_case(pattern: str) -> re.Pattern[str]:
@@ -231,10 +167,8 @@ RISKS: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
     ),
 )  # fmt: skip
 
-_LITERALS: Final = {name: find_literals(words) for name, _, words in RISKS}
-"""What a sentence with each risk contains; nothing is needed for a number."""
-
 WHY: Final = {name: why for name, why, _ in RISKS}
+PATTERNS: Final = {name: words for name, _, words in RISKS}
 
 
 _NAMED: Final = (
@@ -254,38 +188,23 @@ _CLOSING: Final = _any_case(
 )
 
 
-Patterns = tuple[tuple[str, re.Pattern[str]], ...]
-PATTERNS: Final[Patterns] = tuple((name, words) for name, _, words in RISKS)
-
-
-def find_possible(text: str, among: Patterns = PATTERNS) -> Patterns:
-    """Return the risks whose patterns can match in a text or a part of it."""
-    folded = fold(text)
-    return tuple((name, words) for name, words in among if _may_match(name, folded))
-
-
-def _may_match(name: str, folded: str) -> bool:
-    literals = _LITERALS[name]
-    return not literals or any(literal in folded for literal in literals)
-
-
-def find_risks(sentence: str, among: Patterns = PATTERNS) -> tuple[str, ...]:
+def find_risks(sentence: str) -> tuple[str, ...]:
     """Return the kinds of risk in a sentence; a greeting or closing has none."""
     if _CLOSING.match(sentence[:200]):
         return ()
     text = sentence[:2_000]
-    return tuple(name for name, words in find_possible(text, among) if words.search(text))
+    return tuple(name for name, _, words in RISKS if words.search(text))
 
 
 _OTHER: Final = _any_case(r"\s*(?:(?:the|a|an|any|all|every|other)\s+)?[a-zà-ÿ][\w.+#-]*")
 """The object of a comparison."""
 
 
-def risky_wordings(sentence: str, among: Patterns = PATTERNS) -> tuple[str, ...]:
-    """Return a sentence's risky wordings; numbers are in `amounts_in`."""
+def risky_wordings(sentence: str, risks: Iterable[str]) -> tuple[str, ...]:
+    """Return the wordings of a sentence's risks; numbers are in `amounts_in`."""
     text, found = sentence[:2_000], []
-    for name, words in find_possible(text, among):
-        for match in words.finditer(text):
+    for name in risks:
+        for match in PATTERNS[name].finditer(text):
             other = _OTHER.match(text, match.end()) if name == "comparison" else None
             wording = text[match.start() : other.end() if other else match.end()].strip(" .,;:!")
             if name != "number" or not re.search(r"\d", wording):
@@ -392,14 +311,13 @@ def claims_in(texts: Iterable[str], evidence: Evidence) -> tuple[Claim, ...]:
     found = []
     said = (sentence for text in texts for sentence in sentences(text))
     stripped = [_without_addresses(_BULLET.sub("", sentence)) for sentence in said]
-    possible = find_possible("\n".join(stripped))
     for bare in stripped:
-        tokens, risk = _tokens(bare), find_risks(bare, possible)
+        tokens, risk = _tokens(bare), find_risks(bare)
         if not risk and (len(tokens) < 3 or bare.rstrip().endswith(("?", "？", "؟"))):
             continue
-        near = _find_support(bare, tokens, stated, possible)
+        near = _find_support(bare, tokens, stated, risk)
         if not near and risk == ("number",):
-            near = _find_support(bare, tokens, known, possible)
+            near = _find_support(bare, tokens, known, risk)
         found.append(
             Claim(text=bare.strip(), evidence=tuple(_support(place, evidence) for place in near), risk=risk)
         )
@@ -438,7 +356,7 @@ def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
 
 
 def _name_source(made: Claim) -> str:
-    wordings = risky_wordings(made.text)
+    wordings = risky_wordings(made.text, made.risk)
     holding = (each for each in made.evidence if all(_contains(each.text, wording) for wording in wordings))
     return next(holding, made.evidence[0]).source
 
@@ -448,7 +366,7 @@ def _support(place: int, evidence: Evidence) -> Support:
     return from_record(Support, fact, place=place, text=cut(fact.text, _EXCERPT))
 
 
-def _find_support(sentence: str, tokens: set[str], facts: list[_Fact], possible: Patterns) -> list[int]:
+def _find_support(sentence: str, tokens: set[str], facts: list[_Fact], risk: tuple[str, ...]) -> list[int]:
     """Return up to two facts that have most words of a sentence, all its risky wordings and all its
     numbers with units."""
     same = strip_full_stop(sentence).casefold()
@@ -456,7 +374,7 @@ def _find_support(sentence: str, tokens: set[str], facts: list[_Fact], possible:
         return quoted[:1]
     if not facts:
         return []
-    wordings, amounts = risky_wordings(sentence, possible), amounts_in(sentence)
+    wordings, amounts = risky_wordings(sentence, risk), amounts_in(sentence)
     ranked = sorted(facts, key=lambda fact: (-_share(tokens, fact.tokens), fact.place))
     near = [
         fact
