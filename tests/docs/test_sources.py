@@ -53,9 +53,6 @@ SHORTEST_PIECE = 25
 DEFINITION = re.compile(r"(?:(?:async )?def|class) (\w+)|([A-Za-z]\w*)(?:: [^=]+)? = ")
 
 TEST_SEAMS = {
-    "ATTACKS": "docs/assurance.md is made from this table, and a test plays every cell of it",
-    "LEVELS": "its columns",
-    "can_approve": "its cells",
     "arm": "a test ends the process at a failpoint",
     "disarm": "and takes that back",
     "INSTRUCTIONS": "tests read the instructions of a server with the usual tools",

@@ -17,11 +17,10 @@ import typer
 
 from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY
+from assent.engine.actions import boundary as results
 from assent.engine.actions.boundary import BoundaryResult
-from assent.engine.people import people
 from assent.gate.rules.boundary import PROBES, find_cap
 from assent.kernel.structs import Record
-from assent.ports import Transaction
 from assent.serving.leader import ANNOUNCEMENT, SERVING, Announcement
 from assent.settings.client_config import has_password
 from assent.settings.load import Settings
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
 # The tries of `assent boundary`, made as the user of an agent.
 #
 # They run in a forked process that has become that user, without the variables of the person who runs the check. The
-# modules they need are loaded before: an agent can bring its own copy of them. Nothing is changed: a sign-in link is
-# rolled back, and files are opened, not written.
+# modules they need are loaded before: an agent can bring its own copy of them. Nothing is changed: files are opened,
+# not written.
 
 T = TypeVar("T")
 
@@ -51,7 +50,6 @@ class ProbedServer(Record):
     database_url: str
     """Without its password."""
     server_pids: tuple[int, ...]
-    base_url: str
 
 
 class ProbeFinding(Record):
@@ -70,17 +68,20 @@ class AgentUser(Record):
 
 def find_user(wanted: str | None) -> AgentUser | None:
     """Find a user by name or number, by default the present one. Returns None if there is none."""
+    if wanted is None or wanted.isdecimal():
+        uid = os.getuid() if wanted is None else int(wanted)
+        return AgentUser(_name_user(uid), uid)
     try:
-        if wanted is None:
-            found = pwd.getpwuid(os.getuid())
-        elif wanted.isdecimal():
-            found = pwd.getpwuid(int(wanted))
-        else:
-            found = pwd.getpwnam(wanted)
+        return AgentUser(wanted, pwd.getpwnam(wanted).pw_uid)
     except KeyError:
-        uid = os.getuid() if wanted is None else int(wanted) if wanted.isdecimal() else None
-        return AgentUser(str(uid), uid) if uid is not None else None
-    return AgentUser(found.pw_name, found.pw_uid)
+        return None
+
+
+def _name_user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def find_target(settings: Settings, config: Path | None) -> ProbedServer:
@@ -92,7 +93,6 @@ def find_target(settings: Settings, config: Path | None) -> ProbedServer:
         sqlite_path=settings.sqlite_path,
         database_url=remove_password(settings.database_url),
         server_pids=tuple(_list_servers(settings.data_dir)),
-        base_url=settings.base_url,
     )
 
 
@@ -161,43 +161,30 @@ def run_as(user: AgentUser, work: Callable[[], T], kind: type[T], *, keep_variab
 
 
 def _become(user: AgentUser, *, keep_variables: bool) -> None:
+    try:
+        known = pwd.getpwuid(user.uid)
+        group, groups, home = known.pw_gid, os.getgrouplist(known.pw_name, known.pw_gid), known.pw_dir
+    except KeyError:
+        group, groups, home = user.uid, [], "/"
     if user.uid != os.getuid():
-        try:
-            known = pwd.getpwuid(user.uid)
-            os.setgroups(os.getgrouplist(known.pw_name, known.pw_gid))
-            os.setgid(known.pw_gid)
-        except KeyError:
-            os.setgroups([])
-            os.setgid(user.uid)
+        os.setgroups(groups)
+        os.setgid(group)
         os.setuid(user.uid)
     if not keep_variables:
         path = os.environ.get("PATH", os.defpath)
         os.environ.clear()
-        os.environ["PATH"] = path
-        if (home := _find_home(user)) is not None:
-            os.environ["HOME"] = home
+        os.environ.update(PATH=path, HOME=home)
     os.chdir("/")
 
 
-def _find_home(user: AgentUser) -> str | None:
-    try:
-        return pwd.getpwuid(user.uid).pw_dir
-    except KeyError:
-        return None
-
-
 def try_everything(target: ProbedServer) -> dict[str, ProbeFinding]:
-    """Make every try. Called as the agent's user."""
-    tries: dict[str, Callable[[ProbedServer], ProbeFinding]] = {
-        "read_secrets": _read_secrets,
-        "write_store": _write_store,
-        "read_store": _read_store,
-        "sign_in_link": _mint_link,
-        "server_process": _read_process,
-        "other_user": _become_other,
-        "server_address": _sign_up,
+    """Make every try of `PROBES`. Called as the agent's user."""
+    return {
+        "read_secrets": _read_secrets(target),
+        "write_store": _write_store(target),
+        "server_process": _read_process(target),
+        "other_user": _become_other(),
     }
-    return {name: attempt(target) for name, attempt in tries.items()}
 
 
 def _read_secrets(target: ProbedServer) -> ProbeFinding:
@@ -212,7 +199,7 @@ def _read_secrets(target: ProbedServer) -> ProbeFinding:
 def _write_store(target: ProbedServer) -> ProbeFinding:
     path = target.sqlite_path
     if path is None:
-        return asyncio.run(_log_in(target, "SELECT has_table_privilege('actions', 'UPDATE')"))
+        return asyncio.run(_log_in(target))
     if _can_open(path, os.O_RDWR):
         return ProbeFinding(True, f"it can write {path}")
     if os.access(path.parent, os.W_OK | os.X_OK):
@@ -220,16 +207,8 @@ def _write_store(target: ProbedServer) -> ProbeFinding:
     return ProbeFinding(False, f"{path} is closed to it")
 
 
-def _read_store(target: ProbedServer) -> ProbeFinding:
-    path = target.sqlite_path
-    if path is None:
-        return asyncio.run(_log_in(target, "SELECT has_table_privilege('actions', 'SELECT')"))
-    readable = _can_open(path, os.O_RDONLY)
-    return ProbeFinding(readable, f"it can read {path}" if readable else f"{path} is closed to it")
-
-
-async def _log_in(target: ProbedServer, question: str) -> ProbeFinding:
-    """Log in to PostgreSQL without a password, and ask what that permits."""
+async def _log_in(target: ProbedServer) -> ProbeFinding:
+    """Log in to PostgreSQL without a password, and ask whether that permits to write."""
     import asyncpg
 
     name = urlsplit(target.database_url).hostname or "the local socket"
@@ -238,41 +217,12 @@ async def _log_in(target: ProbedServer, question: str) -> ProbeFinding:
     except Exception as error:
         return ProbeFinding(False, f"{name} does not let it in without a password ({type(error).__name__})")
     try:
-        permitted = bool(await connection.fetchval(question))
+        permitted = bool(await connection.fetchval("SELECT has_table_privilege('actions', 'UPDATE')"))
     except asyncpg.PostgresError as error:
         return ProbeFinding(False, f"{name} lets it in and permits nothing ({type(error).__name__})")
     finally:
         await connection.close()
     return ProbeFinding(permitted, f"{name} lets it in without a password")
-
-
-class _RolledBackError(Exception):
-    """Ends the transaction of a try, so that nothing is stored."""
-
-
-def _mint_link(target: ProbedServer) -> ProbeFinding:
-    """Store a sign-in link as `assent owner-link` does, and roll it back."""
-    from assent.stores import open_store
-
-    def begin() -> Transaction[None]:
-        yield from people.issue_link(os.urandom(people.ENTROPY_BYTES), 0, shown_to="boundary")
-        raise _RolledBackError
-
-    async def mint() -> ProbeFinding:
-        store = open_store(target.database_url, pool_size=1)
-        try:
-            await store.write(begin)
-        except _RolledBackError:
-            return ProbeFinding(True, "it can sign in as the owner")
-        except Exception as error:
-            return ProbeFinding(False, f"the store refuses it ({type(error).__name__})")
-        finally:
-            await store.close()
-        return ProbeFinding(False, "the store kept nothing")
-
-    if target.sqlite_path is not None and not _can_open(target.sqlite_path, os.O_RDWR):
-        return ProbeFinding(False, "it cannot write the store")
-    return asyncio.run(mint())
 
 
 def _read_process(target: ProbedServer) -> ProbeFinding:
@@ -287,7 +237,7 @@ def _read_process(target: ProbedServer) -> ProbeFinding:
     return ProbeFinding(False, f"{len(target.server_pids)} processes are closed to it")
 
 
-def _become_other(target: ProbedServer) -> ProbeFinding:
+def _become_other() -> ProbeFinding:
     if os.getuid() == 0:
         return ProbeFinding(True, "it is root")
     for socket in CONTAINER_SOCKETS:
@@ -301,17 +251,6 @@ def _become_other(target: ProbedServer) -> ProbeFinding:
         if done.returncode == 0:
             return ProbeFinding(True, "sudo asks it for no password")
     return ProbeFinding(False, "sudo and container sockets are closed to it")
-
-
-def _sign_up(target: ProbedServer) -> ProbeFinding:
-    """Read whether the server offers a sign-up. None is made: it would be stored."""
-    from assent.processes.listening import read_metadata
-
-    said = read_metadata(target.base_url)
-    if said is None:
-        return ProbeFinding(None, f"no server answers at {target.base_url}")
-    offered = "signupTool" in said.get("authentication", {})
-    return ProbeFinding(offered, f"sign-up is {'open' if offered else 'closed'} at {target.base_url}")
 
 
 def _can_open(path: Path, flags: int) -> bool:
@@ -364,11 +303,11 @@ def boundary(
     rows = [
         (
             probe.does,
-            SAID[found[probe.name].worked],
-            found[probe.name].detail,
-            _consequence(probe.name, found),
+            SAID[found[name].worked],
+            found[name].detail,
+            probe.consequence if found[name].worked else "",
         )
-        for probe in PROBES
+        for name, probe in PROBES.items()
     ]
     text = session.table((f"as {agent.name} (uid {agent.uid}), an agent tries to", "", "", ""), rows)
     view: dict[str, Any] = {
@@ -392,10 +331,6 @@ def _find_config(session: CommandSession) -> Path | None:
     return None
 
 
-def _consequence(name: str, found: dict[str, ProbeFinding]) -> str:
-    return next(each.consequence for each in PROBES if each.name == name) if found[name].worked else ""
-
-
 def _read(agent: AgentUser, found: dict[str, ProbeFinding]) -> BoundaryResult:
     from assent.processes.system_clock import SystemClock
 
@@ -417,7 +352,7 @@ def _conclude(session: CommandSession, agent: AgentUser, result: BoundaryResult,
             "Run the server as another user or on another machine (SECURITY.md), then check again."
         )
     if result.untried:
-        left = [probe.does for probe in PROBES if probe.name in result.untried]
+        left = [PROBES[name].does for name in result.untried]
         text += f"\nNot tried: {', '.join(left)}."
     if not stored:
         text += (
@@ -431,8 +366,6 @@ def _store(session: CommandSession, result: BoundaryResult) -> bool:
     user may not."""
 
     async def save(app: App) -> bool:
-        from assent.engine.actions import boundary as results
-
         await app.store.write(lambda: results.save(result, result.at_ms, by=BY))
         return True
 
@@ -441,8 +374,6 @@ def _store(session: CommandSession, result: BoundaryResult) -> bool:
 
 def _forget(session: CommandSession, agent: AgentUser) -> int:
     async def remove(app: App) -> bool:
-        from assent.engine.actions import boundary as results
-
         now_ms = app.clock.now_ms()
         return await app.store.write(lambda: results.forget(agent.uid, now_ms, by=BY))
 

@@ -23,7 +23,6 @@ from assent.engine.actions.staging import PreparedRun
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE, SCOPES, KeyEntropy
 from assent.gate.records import Action, Assurance
-from assent.gate.rules.boundary import ATTACKS, LEVELS, Attack, can_approve
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 
 HTTPS = "https://assent.example.com"
@@ -184,39 +183,54 @@ async def with_other_user(target: Target) -> None:
 
 
 PLAYS: dict[str, Callable[[Target], Awaitable[None]]] = {
-    "server_address": with_server_address,
-    "drafts_key": with_drafts_key,
-    "full_key": with_full_key,
-    "link": with_link,
-    "claimed_signup": with_claimed_signup,
-    "accepting_client": with_accepting_client,
-    "stolen_cookie": with_stolen_cookie,
-    "stolen_cookie_https": with_stolen_cookie,
-    "own_server": with_own_server,
-    "other_user": with_other_user,
+    "the address of the server and nothing else": with_server_address,
+    "a key that only prepares (`--scope runs:write`)": with_drafts_key,
+    "a key with every scope": with_full_key,
+    "the review link of the action": with_link,
+    "the page of a sign-up that it claimed itself": with_claimed_signup,
+    "a client whose dialogs it answers itself": with_accepting_client,
+    "the session cookie of a signed-in person, on plain http (also of a page on another port)": with_stolen_cookie,
+    "that cookie, of a server with https and a host name of its own": with_stolen_cookie,
+    "a server that it started itself, with its own secrets": with_own_server,
+    "a shell under another user of the machine": with_other_user,
 }
+"""How each row of the page is played."""
+
+
+def read_cells() -> list[tuple[str, Assurance, bool]]:
+    """What is held, the assurance that is asked for, and whether the page says that it can approve."""
+    page = (Path(__file__).parents[4] / "docs/assurance.md").read_text()
+    table = page[page.index("| it holds |") :].partition("\n\n")[0].splitlines()
+    head, _, *rows = ([cell.strip() for cell in line.strip("| ").split(" | ")] for line in table)
+    levels = [Assurance(each.strip("`")) for each in head[1:-1]]
+    cells = [(row[0], zip(levels, row[1:-1], strict=True)) for row in rows]
+    return [(held, level, said == "can") for held, said_of in cells for level, said in said_of]
+
+
+CELLS = read_cells()
 
 
 @pytest.fixture
-async def target(
-    request: pytest.FixtureRequest, attack: Attack, needed: Assurance, tmp_path: Path
-) -> AsyncIterator[Target]:
+async def target(held: str, needed: Assurance, tmp_path: Path) -> AsyncIterator[Target]:
     from assent.settings.secret_files import ensure_data_dir
 
     folder = tmp_path / "data"
     ensure_data_dir(folder)
-    address = HTTPS if attack.name.endswith("https") else BASE_URL
-    house = House(new_sqlite(folder / "assent.db"), folder, address)
+    house = House(new_sqlite(folder / "assent.db"), folder, HTTPS if "https" in held else BASE_URL)
     yield Target(house, needed, folder)
     await house.close()
 
 
-@pytest.mark.parametrize("needed", LEVELS)
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_the_page_has_a_row_for_everything_that_is_played() -> None:
+    assert list(dict.fromkeys(held for held, _, _ in CELLS)) == list(PLAYS)
+    assert len(CELLS) == 4 * len(PLAYS)
+
+
+@pytest.mark.parametrize(("held", "needed", "can_approve"), CELLS)
 async def test_an_injected_agent_can_approve_exactly_what_the_page_says(
-    target: Target, attack: Attack, needed: Assurance
+    target: Target, held: str, needed: Assurance, can_approve: bool
 ) -> None:
-    await PLAYS[attack.name](target)
+    await PLAYS[held](target)
     found = await target.action()
-    assert (found.approval is not None) == can_approve(attack, needed)
-    assert target.house.provider.done == [] or can_approve(attack, needed)
+    assert (found.approval is not None) == can_approve
+    assert target.house.provider.done == [] or can_approve
