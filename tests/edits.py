@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assent.engine.actions import actions
-from assent.engine.actions.editing import PreparedEdit, prepare_edit
+from assent.engine.actions.content import PreparedEdit, prepare_edit
 from assent.engine.core.services import Services
 from assent.gate.gate import ANY_CONTENT, Decider
 from assent.gate.records import Action

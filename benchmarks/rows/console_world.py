@@ -23,7 +23,7 @@ import msgspec
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.engine.people import people
-from assent.engine.workflows import sessions, starting
+from assent.engine.workflows import sessions
 from assent.engine.workflows.answers import WorkflowCall, WorkflowReply
 from assent.gate.views import Severity
 from assent.kernel.ids import RunId
@@ -124,7 +124,7 @@ async def _long_run(app: App, nodes: int) -> str:
 
     def follow() -> Transaction[None]:
         assert isinstance(compiled, Compiled)
-        first = yield from starting.begin_run(
+        first = yield from sessions.begin_run(
             call, compiled.program.id, compiled, {"more": True}, "Much", run_id, None, "Much"
         )
         answers = [first.answer]

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from assent.app import App
-from assent.engine.connections.approved import action_of
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Context, Delivered, Delivery
+from assent.ports.context import action_of
 from assent.settings.load import load_settings
 from assent.suite.testing import any_effects
 from assent.testing.operator import PUBLISH, TestingStage, testing_stage

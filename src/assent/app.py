@@ -31,10 +31,9 @@ from assent.engine.core.rate import (
 )
 from assent.engine.core.server_keys import ServerKeys
 from assent.engine.core.services import Background, Limits, Outgoing, PageLinks, Services
-from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.core.vault import Vault
-from assent.engine.core.waits import Waits
+from assent.engine.core.waits import ShieldedTasks, Waits
 from assent.engine.recovery.positions import Restore
 from assent.extensions.bundles import SUITE, WRAP, BundleProcess, load_bundle, load_bundles
 from assent.gate import review_link
@@ -302,8 +301,7 @@ class App:
         return {**own, **self._added}
 
     def _make_own_connectors(self, suite: BundleProcess) -> dict[str, Connector]:
-        from assent.engine.connections.manual import ManualConnector
-        from assent.engine.connections.registering import register
+        from assent.engine.connections.registry import ManualConnector, register
 
         return register((ManualConnector(), *suite.make_connectors(), *self._wrap_connectors))
 
@@ -342,7 +340,7 @@ class App:
         with the newest, hold what a restore left in doubt, create the default workspace."""
         # Imported late: a client of stdio waits for the first answer, which needs none of these.
         from assent.engine.actions import hooks
-        from assent.engine.recovery import failovers
+        from assent.engine.recovery import positions
 
         hooks.provide(_load_subscribers)
 
@@ -351,18 +349,18 @@ class App:
             _ = self.keys.master  # PostgreSQL is not asked before the settings name the secrets
         store = self.store
         # A failover explains a store that is behind the recorded head, so the server goes on without a person.
-        restore = await ask_history(store, store.read, failovers.find_failover) or await self.heads.compare()
+        restore = await ask_history(store, store.read, positions.find_failover) or await self.heads.compare()
         await asyncio.to_thread(lambda: self.extensions)  # their tables are the store's
         await check_secrets(store, self.keys)
         if len(self.keys.master) > 1:
             await reseal(store, self.vault, self.keys.seals)
         now_ms = self.clock.now_ms()
         restore = restore or await self.heads.find_restore()
-        restore = restore or await ask_history(store, store.read, failovers.find_copy)
+        restore = restore or await ask_history(store, store.read, positions.find_copy)
         if restore is not None:
             await self._hold(restore)
         await store.write(lambda: self._create_local(now_ms))
-        await ask_history(store, store.write, failovers.keep_history)
+        await ask_history(store, store.write, positions.keep_history)
         await self.heads.begin(restored=restore is not None)
 
     async def _hold(self, restore: Restore) -> None:

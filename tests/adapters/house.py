@@ -16,7 +16,7 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions
-from assent.engine.actions.editing import prepare_edit
+from assent.engine.actions.content import prepare_edit
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion

@@ -25,8 +25,7 @@ from tests.surfaces import Surface
 from assent.kernel.toolsets import TOOLSETS
 from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
-from assent.tools.definition import Tool
-from assent.tools.toolsets import TOOLSET_OF
+from assent.tools.definition import TOOLSET_OF, Tool
 
 CATEGORIES = {"primary", "review", "execute", "workspace", "workflow", "legacy"}
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, PENDING, Gate
 
-from assent.engine.core import extension_calls
+from assent.engine.core import offloading
 
 ODD = "acme_billing_odd"
 RING = "acme_billing_ring"
@@ -64,8 +64,8 @@ async def test_a_check_may_return_its_problems(surface: Gate, shop: Any) -> None
 async def test_a_function_that_hangs_is_refused_after_its_time_and_soon_at_once(
     surface: Gate, shop: Any, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extension_calls.call_extension, "__defaults__", (0.05,))
-    for _ in range(extension_calls.MOST_ABANDONED):
+    monkeypatch.setattr(offloading.call_extension, "__defaults__", (0.05,))
+    for _ in range(offloading.MOST_ABANDONED):
         refused = await surface.denied(ODD, how=how)
         assert "took longer than 0.05 seconds" in refused["userMessage"]
     refused = await surface.denied(ODD, how="well")

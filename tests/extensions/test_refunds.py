@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, Gate
 
-from assent.engine.actions import editing
+from assent.engine.actions import content
 from assent.gate.records import Assurance
 from assent.kernel.refusals import Refusal
 
@@ -272,11 +272,11 @@ async def test_the_texts_of_a_form_become_values_of_the_schema(
 ) -> None:
     action_id = await stage(surface, tool, **given)
     action = await surface.stored(action_id)
-    edited = await editing.edit_effect(surface.app.owner_services, action.effect, {"arguments": typed})
+    edited = await content.edit_effect(surface.app.owner_services, action.effect, {"arguments": typed})
     assert edited.arguments == value
     assert [field.name for field in action.view.fields] == [f"arguments.{name}" for name in value]
     with pytest.raises(Refusal):
-        await editing.edit_effect(surface.app.owner_services, action.effect, {"arguments": {"times": "many"}})
+        await content.edit_effect(surface.app.owner_services, action.effect, {"arguments": {"times": "many"}})
 
 
 async def test_an_effect_is_measured_by_its_own_function(surface: Gate, shop: Any) -> None:

@@ -11,9 +11,15 @@ import assent
 SOURCES = Path(assent.__file__).parent
 
 TRANSACTIONS = {
-    "assent.engine.actions.by_hand": {"hand_over", "record_publish"},
-    "assent.engine.actions.change_requests": {"ask_for_changes"},
-    "assent.engine.actions.decisions": {"approve", "edit", "reject", "withdraw"},
+    "assent.engine.actions.decisions": {
+        "approve",
+        "ask_for_changes",
+        "edit",
+        "hand_over",
+        "record_publish",
+        "reject",
+        "withdraw",
+    },
     "assent.engine.actions.execution": {"call_connector", "claim", "claim_action"},
     "assent.engine.actions.reconciliation": {"ask_again", "resolve"},
     "assent.engine.actions.recording": {"record", "record_report"},

@@ -16,8 +16,7 @@ from assent.kernel.times import iso_time
 
 if TYPE_CHECKING:
     from assent.app import App
-    from assent.engine.actions.policies import PolicyVersion
-    from assent.engine.actions.policy_replay import ReplayReport
+    from assent.engine.actions.policies import PolicyVersion, ReplayReport
     from assent.gate.policy import Policy
 
 PolicyOrFile = Annotated[
@@ -85,11 +84,11 @@ def replay(session: CommandSession, policy: PolicyOrFile, workspace: OfWorkspace
     source = _read_source(policy)
 
     async def run(app: App, found: Workspace) -> ReplayReport:
-        from assent.engine.actions import policies, policy_replay
+        from assent.engine.actions import policies
 
         draft = await _run_or_fail(app, lambda: policies.read(source))
         now_ms = app.clock.now_ms()
-        return await app.store.read(lambda: policy_replay.replay(found.workspace_id, draft, now_ms))
+        return await app.store.read(lambda: policies.replay(found.workspace_id, draft, now_ms))
 
     report = use_workspace(session, workspace, run)
     changed = [

@@ -13,7 +13,6 @@ from assent.cli.session import CommandSession, Failure, T
 from assent.cli.workspaces import BY, WhichWorkspace, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.webhooks import events as outgoing_events
-from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
 from assent.engine.webhooks.webhooks import DeliveryRecord, Resent, Try
@@ -85,8 +84,8 @@ def hosts(
     async def change(app: App, found: Workspace) -> tuple[WorkspaceId, tuple[str, ...] | None]:
         workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
         if host or lift or close:
-            await app.store.write(partial(webhook_hosts.limit, workspace_id, wanted, now_ms, by=BY))
-        return workspace_id, await app.store.read(partial(webhook_hosts.find, workspace_id))
+            await app.store.write(partial(subscriptions.limit_hosts, workspace_id, wanted, now_ms, by=BY))
+        return workspace_id, await app.store.read(partial(subscriptions.find_hosts, workspace_id))
 
     workspace_id, allowed = use_workspace(session, workspace, change)
     text = "any public host" if allowed is None else "\n".join(allowed) or "no host"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
-from assent.engine.core.extension_calls import contain_error, start_thread
+from assent.engine.core.offloading import contain_error, start_thread
 
 log = logging.getLogger("assent.extensions")
 T = TypeVar("T")

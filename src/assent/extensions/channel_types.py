@@ -1,7 +1,7 @@
 """From a declared channel to its type in the registry, and from a declared connector to its
 description.
 
-The engine runs these functions in a thread with a time limit (`engine/core/extension_calls.py`). A
+The engine runs these functions in a thread with a time limit (`engine/core/offloading.py`). A
 failure is a refusal, so that nothing is staged, and the log has the traceback.
 """
 

@@ -1,6 +1,6 @@
 """From a declared effect to its type in the registry: view, checks, normal form.
 
-The engine runs these functions in a thread with a time limit (`engine/core/extension_calls.py`). A
+The engine runs these functions in a thread with a time limit (`engine/core/offloading.py`). A
 failure is a refusal, so that nothing is staged, and the log has the traceback.
 
 In the text form, which people read and approve, each argument has a line `Label: value`. A long value, one
@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine.core.extension_calls import refuse_extension
+from assent.engine.core.offloading import refuse_extension
 from assent.extensions.channels import ChannelEffect
 from assent.extensions.operators import EffectFunction
 from assent.extensions.problems import ArgumentProblem

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.connections.approved import action_of
 from assent.engine.connections.grants import Grantor, OAuthClient, OAuthProvider
 from assent.engine.connections.key_access import API_KEY, KeyAccess, no_account
 from assent.engine.connections.oauth_access import ACCESS, ConnectionLocks, OAuthAccess
@@ -61,6 +60,7 @@ from assent.ports import (
     Reading,
     Store,
 )
+from assent.ports.context import action_of
 
 log = logging.getLogger("assent.extensions")
 

@@ -21,7 +21,7 @@ from assent.engine.learning.measurement import MEASURE_JOB
 from assent.engine.people import notifications, people, sign_in_mail, signup
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
-from assent.engine.workflows.retention import FORGET_JOB, forget_old_sessions
+from assent.engine.workflows.store import FORGET_JOB, forget_old_sessions
 from assent.gate.webhooks import RETRY_DELAYS_MS
 from assent.jobs import checkpoint_files, sending
 from assent.jobs.worker import Sweep, sweeping

@@ -10,8 +10,9 @@ from typing import Any, Final, Protocol
 
 from assent.gate.connection import Account
 from assent.gate.gate import ApprovedAction
-from assent.gate.outcomes import NotSent
-from assent.gate.records import Effect
+from assent.gate.outcomes import Delivered, NotSent, OutcomeUnknown
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Effect
 from assent.gate.views import Severity
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, SuggestedCall
@@ -323,3 +324,27 @@ class Preparation(Record, kw_only=True):
     """Markdown for the person, if nothing is staged and the drafts do not contain it."""
     writing: dict[str, Any] | None = None
     """Material for an agent that writes texts instead of plain notes."""
+
+
+def action_of(ctx: Context, effect: Effect) -> Action:
+    """Return the claimed action. Raises TypeError for any object that the gate did not make, and
+    for an effect that is not the approved one (E47)."""
+    if type(ctx) is not Context:
+        raise TypeError(f"a connector takes a Context, not {type(ctx).__name__}")
+    if effect != ctx.action.effect:
+        raise TypeError("this effect is not the approved one")
+    return ctx.action
+
+
+def not_ready(fix_hint: str, summary: str | None = None, *, nameable: bool = False) -> Readiness:
+    """Return the readiness of a connector that a person must connect first."""
+    return Readiness(False, Reason.MISSING_CONNECTOR.value, fix_hint, summary, nameable)
+
+
+class NoLookUp:
+    """A connector whose provider cannot be asked for an effect. `no_look_up` says why."""
+
+    no_look_up: str
+
+    async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
+        raise OutcomeUnknown(self.no_look_up)

@@ -35,9 +35,8 @@ from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Reason, Recovery, Replay, SuggestedCall
 from assent.kernel.structs import Record, WireRecord, from_record
 from assent.kernel.times import iso_time
-from assent.present.cards import explain_no_dialog, goes_to, render_card
+from assent.present.cards import explain_no_dialog, goes_to, manual_brief, render_card
 from assent.present.guidance import InChat, view_alone
-from assent.present.manual_brief import manual_brief
 from assent.present.next_steps import Circumstances, commands, describe_decision, next_calls
 from assent.present.refusals import describe_elsewhere, describe_freeze, explain_missing_type
 from assent.present.rule_text import describe_need

@@ -317,7 +317,7 @@ def name_file(settings: Settings) -> str:
 
 
 async def ask_history(store: Store, run: Callable[[Begin[T]], Awaitable[T]], begin: Begin[T]) -> T | None:
-    """Run a transaction of `assent.engine.recovery.failovers`. Returns None on SQLite, and where a database
+    """Run a transaction of `assent.engine.recovery.positions`. Returns None on SQLite, and where a database
     service does not tell its history."""
     if store.dialect == "sqlite":
         return None

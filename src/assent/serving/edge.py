@@ -33,8 +33,16 @@ from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
 from assent.serving.gateway import PLAIN_CLIENT, ClientPort
-from assent.tools.definition import Call, Dialog, InputRequired, Peer, Prose, PublicCall, Tool
-from assent.tools.toolsets import name_for_answers
+from assent.tools.definition import (
+    Call,
+    Dialog,
+    InputRequired,
+    Peer,
+    Prose,
+    PublicCall,
+    Tool,
+    name_for_answers,
+)
 
 if TYPE_CHECKING:
     from assent.serving.tracing import CallTracer

@@ -12,12 +12,12 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from assent.engine.connections.approved import action_of
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.net.http_outcomes import failure, not_now
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
+from assent.ports.context import action_of
 from assent.testing.ledger import DoneEffect, Ledger
 from assent.testing.provider_server import (
     Malformed,

@@ -28,8 +28,7 @@ from assent.tools import (
     workflows,
     workspaces,
 )
-from assent.tools.definition import Tool
-from assent.tools.toolsets import list_groups, name_for_answers
+from assent.tools.definition import Tool, list_groups, name_for_answers
 
 CANONICAL: Final = "chieflab_"
 OLD: Final = "chiefmo_"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from assent.engine.actions import circumstances
-from assent.engine.learning.measured import decode_measurement, describe_reading
+from assent.engine.learning.measurement import decode_measurement, describe_reading
 from assent.engine.learning.memory import Entry
 from assent.engine.views import overview
 from assent.engine.views.overview import MOST_COUNTED, Measured, Overview

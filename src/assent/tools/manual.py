@@ -14,7 +14,7 @@ from assent.gate.records import Action
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Replay, SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
-from assent.present.manual_brief import ManualBrief, manual_brief
+from assent.present.cards import ManualBrief, manual_brief
 from assent.present.next_steps import Circumstances, ask, ask_to_do, next_calls
 from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey

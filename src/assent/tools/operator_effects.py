@@ -10,7 +10,7 @@ import msgspec
 
 from assent.engine.actions import circumstances
 from assent.engine.actions.staging import PreparedRun, Request
-from assent.engine.core.extension_calls import call_extension
+from assent.engine.core.offloading import call_extension
 from assent.engine.learning import pictures
 from assent.extensions.channel_types import prepare_message
 from assent.extensions.channels import TEXTS, ChannelEffect, TextLimit

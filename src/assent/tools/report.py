@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from assent.engine.actions import circumstances
-from assent.engine.learning.measured import Measurement, describe_reading
+from assent.engine.learning.measurement import Measurement, describe_reading
 from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval

@@ -10,7 +10,7 @@ import msgspec
 from assent.engine.actions import actions, approvals, circumstances, decisions
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.recording import OUTPUT
-from assent.engine.audit.last_decision import LastDecision, last_decision
+from assent.engine.audit.views import LastDecision, last_decision
 from assent.engine.core import jobs
 from assent.engine.core.waits import WaitedAction
 from assent.engine.learning import measurement

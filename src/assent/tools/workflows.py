@@ -17,7 +17,7 @@ import msgspec
 
 from assent.engine.actions import circumstances
 from assent.engine.definitions.library import Invalid
-from assent.engine.workflows import run_search, sessions, starting
+from assent.engine.workflows import run_search, sessions
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import (
     ADVANCE,
@@ -43,8 +43,7 @@ from assent.present.cards import quote
 from assent.present.next_steps import Circumstances, ask, commands
 from assent.present.workflow_step import OTHER_CONTENT
 from assent.tools.arguments import IdempotencyKey, PageSize
-from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
-from assent.tools.toolsets import TOOLSET_OF
+from assent.tools.definition import DECIDES, READS, TOOLSET_OF, WRITES, Call, Prose, Tool
 from assent.workflow import Compiled, ContentRefused, Definition
 from assent.workflow.definition import preview
 from assent.workflow.machine.history import first_line
@@ -289,7 +288,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
     session_id = named or call.services.new_id(call.now_ms)
     return await _write(
         call,
-        lambda: starting.begin_run(
+        lambda: sessions.begin_run(
             workflow_call,
             request.workflow_id,
             found,

@@ -12,16 +12,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from assent.engine.actions import (
-    account_binding,
-    actions,
-    by_hand,
-    change_requests,
-    circumstances,
-    decisions,
-    flood,
-)
-from assent.engine.actions.editing import PreparedEdit, prepare_edit
+from assent.engine.actions import account_binding, actions, circumstances, decisions, flood
+from assent.engine.actions.content import PreparedEdit, prepare_edit
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
@@ -239,7 +231,7 @@ async def ask_for_changes(services: Services, wish: DecisionOrder, text: str, wr
     """Ask the agent for changes. The action stays as it is."""
     now_ms = services.clock.now_ms()
     return await write(
-        lambda: change_requests.ask_for_changes(
+        lambda: decisions.ask_for_changes(
             wish.decider, wish.action.action_id, text, wish.seen, no_link, now_ms
         )
     )
@@ -283,8 +275,8 @@ async def edit(
 
 async def hand_over(services: Services, wish: DecisionOrder, write: Write[Action, R], *, links: Links) -> R:
     """Turn an action into one that a person does by hand: other content, which waits."""
-    prepared = await prepare_edit(services, wish.action, by_hand.HAND_OVER, recheck=False)
+    prepared = await prepare_edit(services, wish.action, decisions.HAND_OVER, recheck=False)
     now_ms = services.clock.now_ms()
     return await write(
-        lambda: by_hand.hand_over(wish.decider, wish.action.action_id, prepared, links, now_ms)
+        lambda: decisions.hand_over(wish.decider, wish.action.action_id, prepared, links, now_ms)
     )

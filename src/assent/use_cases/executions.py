@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from assent.engine.actions import by_hand, execution, reconciliation, recording, refused_attempts, remainder
+from assent.engine.actions import decisions, execution, reconciliation, recording, remainder
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.recording import Executed
 from assent.engine.core.failpoints import failpoint
@@ -52,7 +52,7 @@ async def _claim(services: Services, order: ExecutionOrder) -> Action | Executed
     try:
         return await execution.claim_action(services, order)
     except Refusal as refusal:
-        await refused_attempts.record(services, order.workspace_id, refusal, by=order.by, tool=order.tool)
+        await recording.record_refused(services, order.workspace_id, refusal, by=order.by, tool=order.tool)
         raise
 
 
@@ -136,7 +136,7 @@ async def record_by_hand(
     def begin() -> Transaction[Action]:
         yield from require_seen(wish)
         return (
-            yield from by_hand.record_publish(
+            yield from decisions.record_publish(
                 decider, action_id, url, links, now_ms, seals=seals, blocked=blocked
             )
         )

@@ -7,10 +7,8 @@ import msgspec
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job
 from assent.engine.core.services import Services
-from assent.engine.learning import measured, measurement
-from assent.engine.learning.manual_metrics import refuse_unmeasured
-from assent.engine.learning.measured import Measurement
-from assent.engine.learning.measurement import RunFacts
+from assent.engine.learning import measurement
+from assent.engine.learning.measurement import Measurement, RunFacts, refuse_unmeasured
 from assent.gate.records import Asset
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
@@ -62,17 +60,17 @@ async def measure(
             retry_after_seconds=measurement.RETRY_AFTER_MS // SECOND_MS,
         )
     asset_id = AssetId(services.new_id(now_ms))
-    found = measured.assess_run(iso_time(now_ms), readings, services.effects, facts.earlier)
-    described = measured.describe_sources(readings, services.effects)
+    found = measurement.assess_run(iso_time(now_ms), readings, services.effects, facts.earlier)
+    described = measurement.describe_sources(readings, services.effects)
     asset = Asset(
         workspace_id=workspace_id,
         asset_id=asset_id,
         run_id=run_id,
         tenant_id=sent[0].tenant_id,
-        type=measured.ASSET_TYPE,
+        type=measurement.ASSET_TYPE,
         title="What became of it",
         created_ms=now_ms,
-        **measured.present(found, described),
+        **measurement.present(found, described),
     )
 
     def keep() -> Transaction[tuple[Measurement, Asset]]:
@@ -81,7 +79,7 @@ async def measure(
             yield from jobs.complete_with_work(job, now_ms)
         if last is None:
             return found, kept
-        return measured.decode_measurement(last), kept
+        return measurement.decode_measurement(last), kept
 
     return await services.store.write(keep)
 

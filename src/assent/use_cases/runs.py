@@ -17,7 +17,7 @@ from assent.engine.core.failpoints import failpoint
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
-from assent.engine.webhooks import hosts as webhook_hosts
+from assent.engine.webhooks import subscriptions as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.gate.preflight import refuse_schedule
 from assent.gate.records import Action, Asset
@@ -48,7 +48,7 @@ async def prepare(
 
     def begin() -> Transaction[Reply]:
         if delivery is not None:
-            yield from webhook_hosts.require(workspace_id, delivery.host)
+            yield from webhook_hosts.require_host(workspace_id, delivery.host)
         if request.run_id is not None and not (yield from actions.finish_run(staged.run)):
             return reply
         most = services.limits.held_after

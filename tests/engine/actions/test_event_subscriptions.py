@@ -17,7 +17,6 @@ from tests.net.far_side import Answer, Asked, FarSide, far_side
 
 from assent.engine.core.jobs import JobDeferred, JobKind
 from assent.engine.webhooks import events as outgoing_events
-from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
 from assent.engine.webhooks.webhooks import DeliveryRecord, InFlight
@@ -423,7 +422,7 @@ async def test_an_address_that_cannot_get_events_is_refused_with_the_reason(
     await surface.app.store.write(
         partial(subscriptions.remove, surface.workspace_id, made[0], now_ms, by="Ada")
     )
-    limit = partial(webhook_hosts.limit, surface.workspace_id, ("hooks.example.org",), now_ms, by="Ada")
+    limit = partial(subscriptions.limit_hosts, surface.workspace_id, ("hooks.example.org",), now_ms, by="Ada")
     await surface.app.store.write(limit)
     with pytest.raises(UnfitSubscription, match=r"hooks\.example\.org"):
         await subscribe(surface, side.url("/again"))

@@ -14,7 +14,7 @@ from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
 from tests.unit.gate.rules.evaluator import is_permitted
 from tests.unit.gate.rules.policies import policies as any_policies
 
-from assent.engine.actions import decisions, policies, policy_replay
+from assent.engine.actions import decisions, policies
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KeyEntropy
 from assent.engine.people import members, people
@@ -60,10 +60,10 @@ async def save(surface: Gate, source: dict[str, Any]) -> None:
     await surface.app.store.write(lambda: policies.save(surface.workspace_id, source, now_ms, by="test"))
 
 
-async def replay(surface: Gate, source: dict[str, Any]) -> policy_replay.ReplayReport:
+async def replay(surface: Gate, source: dict[str, Any]) -> policies.ReplayReport:
     draft = await surface.app.store.read(lambda: policies.read(source))
     now_ms = surface.clock.now_ms()
-    return await surface.app.store.read(lambda: policy_replay.replay(surface.workspace_id, draft, now_ms))
+    return await surface.app.store.read(lambda: policies.replay(surface.workspace_id, draft, now_ms))
 
 
 async def say_yes(surface: Gate, action_id: str, name: str, person_id: str, assurance: str) -> Action:

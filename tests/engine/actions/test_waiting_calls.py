@@ -15,7 +15,7 @@ from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, GET, OTHER, R
 from tests.engine.actions.provider import providers
 from tests.surfaces import asgi_post
 
-from assent.engine.actions import change_requests
+from assent.engine.actions import decisions
 from assent.gate.gate import SeenVersion
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
@@ -141,7 +141,7 @@ async def test_a_call_that_waits_gets_a_wish_for_changes(surface: Gate) -> None:
     now_ms = surface.clock.now_ms()
 
     await surface.decide(
-        lambda: change_requests.ask_for_changes(
+        lambda: decisions.ask_for_changes(
             surface.someone(),
             ActionId(action_id),
             "Name the price.",

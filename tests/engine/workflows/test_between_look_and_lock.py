@@ -15,7 +15,7 @@ from tests.surfaces import ManualClock, Outcome, Surface, settings_for
 from tests.workflow.library import step
 
 from assent.app import App
-from assent.engine.workflows import retention
+from assent.engine.workflows import store
 from assent.ports import Begin, Transaction
 from assent.processes.serve import Surfaces
 
@@ -153,8 +153,8 @@ async def test_a_run_that_retention_removed_is_unknown_and_stays_removed(two: Tw
     now_ms = two.play.surface.clock.now_ms()
 
     async def forgotten(other: Player) -> None:
-        store = other.surface.app.store
-        assert await store.write(lambda: retention.forget_old_sessions(now_ms + 1, now_ms, 10)) == 1
+        app = other.surface.app
+        assert await app.store.write(lambda: store.forget_old_sessions(now_ms + 1, now_ms, 10)) == 1
 
     answer = await two.send(at, forgotten, **NOTES)
     assert answer.reason == "token_unknown_node"
@@ -169,8 +169,8 @@ async def test_a_replay_in_a_run_that_retention_removes_meanwhile_is_unknown(two
     now_ms = two.play.surface.clock.now_ms()
 
     async def forgotten(other: Player) -> None:
-        store = other.surface.app.store
-        assert await store.write(lambda: retention.forget_old_sessions(now_ms + 1, now_ms, 10)) == 1
+        app = other.surface.app
+        assert await app.store.write(lambda: store.forget_old_sessions(now_ms + 1, now_ms, 10)) == 1
 
     two.before = ("find_workflow_node",)
     answer = await two.send(at, forgotten, **NOTES)
@@ -244,7 +244,7 @@ async def test_a_session_in_which_a_question_was_just_asked_is_not_removed(two: 
     now_ms = two.play.surface.clock.now_ms()
     waiting: list[Meanwhile] = [lambda other: other.send(at, **NOTES)]
     await two.play.surface.app.store.write(
-        lambda: two.interrupted(retention.forget_old_sessions(now_ms, now_ms, 10), waiting)
+        lambda: two.interrupted(store.forget_old_sessions(now_ms, now_ms, 10), waiting)
     )
     assert not waiting
     assert (await two.play.rehydrate(at))["pending"]["stepId"] == "release"

@@ -14,13 +14,11 @@ from tests.surfaces import MASTER, ManualClock, Surface, settings_for
 from tests.workflow.library import step
 
 from assent.app import App
-from assent.engine.audit.session_audit import find_flaws
-from assent.engine.workflows import bundles, session_notes
+from assent.engine.audit.log import find_flaws
+from assent.engine.workflows import bundles
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.bundles import Imported
-from assent.engine.workflows.retention import FORGET_JOB
-from assent.engine.workflows.session_notes import SessionNote
-from assent.engine.workflows.store import Tampered
+from assent.engine.workflows.store import FORGET_JOB, SessionNote, Tampered
 from assent.jobs.kinds import job_kinds
 from assent.kernel.canonical import digest
 from assent.kernel.ids import WorkspaceId
@@ -500,16 +498,16 @@ async def test_people_write_on_a_session_and_it_goes_along(play: Player) -> None
     await play.start(sessionId="S")
     app, of = play.surface.app, play.workspace_id
     note = SessionNote("n1", "Ada", "We ship on Monday.", play.surface.clock.now_ms())
-    await app.store.write(lambda: session_notes.add(of, "S", note))
+    await app.store.write(lambda: stored.add_note(of, "S", note))
     for session_id, text in (("nobody", "x"), ("S", " ")):
         bad = SessionNote("n2", "Ada", text, 1)
         with pytest.raises(Refusal):
-            await app.store.write(lambda sid=session_id, bad=bad: session_notes.add(of, sid, bad))  # type: ignore[misc]
+            await app.store.write(lambda sid=session_id, bad=bad: stored.add_note(of, sid, bad))  # type: ignore[misc]
     made = await exported(play)
     assert [each.notes for each in made.notes] == ["We ship on Monday."]
     assert "We ship on Monday." in session_text.write_markdown(made, bundles.fold_lineage, str)
     done = await imported(play, files.write(made))
-    again = await app.store.read(lambda: session_notes.list_notes(of, done.session_id))
+    again = await app.store.read(lambda: stored.list_notes(of, done.session_id))
     assert again == (note,)
     assert await play.journal_holds()
 

@@ -11,7 +11,7 @@ import pytest
 from tests.engine.workflows.kit import APPROVE, EDIT, GET, REJECT, Payload, Player, definition
 from tests.workflow.library import step
 
-from assent.engine.actions import change_requests, decisions
+from assent.engine.actions import decisions
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
@@ -414,7 +414,7 @@ async def test_what_a_person_wants_changed_is_told_to_whoever_asks_again(play: P
     person = Decider(WorkspaceId(play.workspace_id), "Ada", Assurance.LINK, "page")
     now_ms = play.surface.clock.now_ms()
     await play.surface.app.store.write(
-        lambda: change_requests.ask_for_changes(
+        lambda: decisions.ask_for_changes(
             person, ActionId(action_id), "Only to the pilots.", SeenVersion(), lambda _: None, now_ms
         )
     )

@@ -6,7 +6,7 @@ import pytest
 from tests.engine.workflows.kit import Player, definition, three_steps
 from tests.workflow.library import step
 
-from assent.engine.workflows.retention import FORGET_JOB
+from assent.engine.workflows.store import FORGET_JOB
 from assent.jobs.kinds import job_kinds
 
 pytestmark = [pytest.mark.rule("W72"), pytest.mark.own_database]

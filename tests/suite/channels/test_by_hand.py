@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assent.gate.records import Effect, Media
-from assent.present.manual_brief import ManualBrief, manual_brief
+from assent.present.cards import ManualBrief, manual_brief
 from assent.suite.channels.registry import TABLE
 from assent.suite.testing import any_effects
 

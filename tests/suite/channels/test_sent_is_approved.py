@@ -39,7 +39,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Effect
 from assent.kernel.refusals import Reason
 from assent.ports import NotSent
-from assent.present.manual_brief import manual_brief
+from assent.present.cards import manual_brief
 from assent.suite.channels.bluesky import emulator as bluesky_emulator
 from assent.suite.channels.bluesky.emulator import Bluesky
 from assent.suite.channels.contacts import FIELDS

@@ -16,7 +16,7 @@ from tests.suite.connectors.mail_server import Inbox, mail_server
 from tests.suite.connectors.site import Site
 from tests.surfaces import ManualClock, Surface
 
-from assent.engine.connections.manual import ManualConnector
+from assent.engine.connections.registry import ManualConnector
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate import gate
 from assent.gate.gate import ApprovedAction

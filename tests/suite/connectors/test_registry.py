@@ -9,8 +9,7 @@ from tests.sqlite_files import new_sqlite
 from tests.surfaces import settings_for
 
 from assent.app import App
-from assent.engine.connections.manual import ManualConnector
-from assent.engine.connections.registering import RegistrationRefused, register
+from assent.engine.connections.registry import ManualConnector, RegistrationRefused, register
 from assent.ports import Delivery
 from assent.suite.channels.registry import CONNECTORS
 

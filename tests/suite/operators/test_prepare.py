@@ -13,7 +13,7 @@ from assent.gate.content.check import find_flaw
 from assent.gate.preflight import Readiness
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, GATE
 from assent.suite.operators import OPERATORS
-from assent.tools.toolsets import TOOLSET_OF
+from assent.tools.definition import TOOLSET_OF
 
 PRIMARY: dict[str, dict[str, Any]] = {
     "chieflab_launch_product": CLUB,

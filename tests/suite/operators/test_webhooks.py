@@ -24,7 +24,7 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine.core import jobs, tenancy
 from assent.engine.core.jobs import Job, JobKind
-from assent.engine.webhooks import hosts as webhook_hosts
+from assent.engine.webhooks import subscriptions as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.webhooks import DeliveryRecord, Try
 from assent.gate.webhooks import RETRY_DELAYS_MS, WebhookReply, mask_url
@@ -140,7 +140,7 @@ async def test_a_delivery_names_the_run_and_carries_no_token(loop: Loop, side: F
 async def limited(loop: Loop, *hosts: str) -> None:
     """Only these hosts from here on."""
     workspace_id, now_ms = await workspace_of(loop), loop.clock.now_ms()
-    await loop.app.store.write(partial(webhook_hosts.limit, workspace_id, hosts, now_ms, by="test"))
+    await loop.app.store.write(partial(webhook_hosts.limit_hosts, workspace_id, hosts, now_ms, by="test"))
 
 
 @pytest.mark.rule("E89")

@@ -1,27 +1,37 @@
-"""Checks of content before a reviewer sees it: refuses content that is no finished text, warns of
-suspicious content."""
+"""The content of an action before the transaction that stores it: checked, described and edited.
+
+Content that is no finished text is refused, suspicious content gets a warning. An edit is cleaned, fitted and checked
+by its type, and described and checked again. The code of a type runs here, never in a transaction; the transaction
+refuses an edit if the action has changed since.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from assent.engine.core.extension_calls import call_extension
-from assent.engine.core.offloading import run_long_apart
+from assent.engine.actions import circumstances, drift_probe
+from assent.engine.core.offloading import await_extension, call_extension, run_long_apart
 from assent.engine.core.services import Services
 from assent.gate.connection import ConnectorInfo
 from assent.gate.content.check import find_flaw
+from assent.gate.content.cleaning import one_line
 from assent.gate.content.suspicion import suspicions_in
-from assent.gate.effects import EffectTypes
-from assent.gate.records import Effect
+from assent.gate.effects import ARGUMENTS, EffectTypes, merge_arguments
+from assent.gate.gate import ANY_CONTENT, judge_decision
+from assent.gate.preflight import Checked, Remarks
+from assent.gate.records import Action, Effect, Observation
+from assent.gate.transitions import Move
 from assent.gate.views import View
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.kernel.structs import Record
 from assent.kernel.texts import has_encoded_word, is_one_line
 from assent.ports import Preparation
+from assent.present.refusals import no_link, refuse_missing_type, wording
 
 
 def check_contents(effects: EffectTypes, preparation: Preparation) -> Preparation:
@@ -102,3 +112,118 @@ async def describe(services: Services, workspace_id: WorkspaceId, effect: Effect
     if found is None or found.trusted:
         return await run_long_apart(len(effect.body), work)
     return await call_extension(found.operator or found.id, f"the description of {found.id}", work)
+
+
+class PreparedEdit(Record, kw_only=True):
+    """An edit that can be stored. `of` is the digest of the content that it changes."""
+
+    of: str
+    names: tuple[str, ...]
+    """The changed fields."""
+    effect: Effect
+    view: View
+    checked: Checked | None
+    observed: Observation = Observation()
+
+
+async def prepare_edit(
+    services: Services, action: Action, changes: dict[str, Any], *, recheck: bool = True
+) -> PreparedEdit | Refusal:
+    """Return the edit, or the refusal of an unfit one: the transaction raises it, after the refusals
+    that concern the caller."""
+    try:
+        refuse_missing_type(services.effects, action)
+        effect = await edit_effect(services, action.effect, changes)
+        if circumstances.rereads(services, effect):
+            # Nothing is read for an edit that the transaction refuses.
+            with wording(no_link):
+                judge_decision(action, Move.EDIT, ANY_CONTENT, services.clock.now_ms())
+            effect, _ = await circumstances.address(services, action.workspace_id, effect)
+        view = await describe(services, action.workspace_id, effect)
+        checked = await check_edited(services, action, effect) if recheck else None
+        changed = msgspec.structs.replace(action, effect=effect, view=view)
+        ready = checked.readiness.ready if checked is not None else action.preflight.connector_ready
+        observed = await drift_probe.observe(services, changed, ready=ready, described=True)
+    except Refusal as refusal:
+        return refusal
+    return PreparedEdit(
+        of=action.digest,
+        names=tuple(changes),
+        effect=effect,
+        view=view,
+        checked=checked,
+        observed=observed,
+    )
+
+
+async def edit_effect(services: Services, effect: Effect, changes: dict[str, Any]) -> Effect:
+    """Return the effect with the changes. Raises `Refusal` if the result is unfit for review."""
+    found = services.effects.find(effect)
+    chars = sum(len(text) for text in changes.values() if isinstance(text, str))
+    if found is None or found.trusted:
+        return await run_long_apart(chars, apply_edit, services.effects, effect, changes)
+    return await call_extension(
+        found.operator or found.id,
+        f"the checks of {found.id}",
+        lambda: apply_edit(services.effects, effect, changes),
+    )
+
+
+def apply_edit(effects: EffectTypes, before: Effect, changes: dict[str, Any]) -> Effect:
+    """Return the effect with the changes. Calls the code of its type. Raises `Refusal`."""
+    found = effects.find(before)
+    if found is not None and found.fixed:
+        # The text describes the effect; editing it would not change the effect.
+        raise bad_argument("actionId", "an action with a text of its own", found.fixed)
+    # A hand-over changes the connector and keeps the content.
+    if found is not None and found.schema is not None and "connector" not in changes:
+        changes = {ARGUMENTS: merge_arguments(found.schema(before), before.arguments, changes)}
+    elif ARGUMENTS in changes:
+        raise bad_argument(ARGUMENTS, "an action that has arguments", before.type)
+    effect = msgspec.structs.replace(before, **clean_edit(changes))
+    if effect.body != before.body and "preheader" not in changes:
+        # It summarises the text that is being replaced.
+        effect = msgspec.structs.replace(effect, preheader="")
+    if effect.html and ("body" in changes or "preheader" in changes) and "html" not in changes:
+        # The HTML part was made from the text that is being replaced.
+        effect = msgspec.structs.replace(effect, html="")
+    if found is not None and found.normalise is not None:
+        effect = found.normalise(before, effect)
+    problems = content_problems(effect, effects.connector(effect.connector))
+    if found is not None and found.check is not None:
+        problems += found.check(effect)
+    if problems:
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    return effect
+
+
+def clean_edit(changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the changes without invisible characters in headlines, as drafts are cleaned."""
+    found = dict(changes)
+    for name in ("title", "subject", "preheader"):
+        if name in found and is_one_line(found[name]):
+            found[name] = one_line(found[name], MAX_CONTENT_CHARS)
+    return found
+
+
+# Check an edited text like a staged one: hidden content, readiness, and the remarks of its type.
+#
+# Runs before the transaction of the edit, which takes the result.
+
+
+async def check_edited(services: Services, action: Action, effect: Effect) -> Checked:
+    """Check an effect that would replace the content of an action. Returns the findings. Raises
+    `Refusal` if the code of its type fails."""
+    readiness = await circumstances.ask_readiness(services, action.workspace_id, effect)
+    outdated = await run_long_apart(len(action.effect.body), content_warnings, action.effect)
+    warnings = await run_long_apart(len(effect.body), content_warnings, effect)
+    found, said = services.effects.find(effect), Remarks()
+    if found is not None and found.recheck is not None:
+        call = found.recheck(services, action, effect)
+        said = await (call if found.trusted else await_extension(f"the remarks of {found.id}", call))
+    return Checked(
+        readiness=readiness,
+        outdated=(*outdated, *said.outdated),
+        warnings=(*warnings, *said.warnings),
+        recommendations=said.recommendations,
+    )

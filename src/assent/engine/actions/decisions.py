@@ -1,33 +1,49 @@
-"""Approve, reject, edit, withdraw. Chat, page and command line all use these functions (E70).
+"""Approve, reject, edit, withdraw, ask for changes, publish by hand (E94, E98). Chat, page and command line all use
+these functions (E70).
 
 Every decision stores who made it and the assurance that it was a person (C8). It judges the stored
 record under its lock; nothing that the caller claims about the record changes the result (E65).
+
+A change request is stored in the action's `metadata.changesAsked`, oldest first, where the agent reads it. The status
+and an approval stay as they are.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from assent.engine.actions import actions, approvals, boundary, hooks
-from assent.engine.actions.editing import PreparedEdit
-from assent.engine.actions.hooks import Decided
+from assent.engine.actions.content import PreparedEdit
+from assent.engine.actions.hooks import Decided, Settled
 from assent.engine.core import jobs
 from assent.gate import gate
+from assent.gate.effects import MANUAL
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
 from assent.gate.policy import PERSON, digest_policy, holds, suffices
 from assent.gate.preflight import after_edit, explain_expiry, extend_expiry, refuse_schedule
-from assent.gate.records import PROPOSAL, Action, Approval, Assurance, Effect, Status, Voice, read_proposal
+from assent.gate.records import (
+    BY_HAND,
+    PROPOSAL,
+    Action,
+    Approval,
+    Assurance,
+    Effect,
+    Status,
+    Voice,
+    read_proposal,
+)
 from assent.gate.rules import drift
 from assent.gate.seals import Seals
-from assent.gate.transitions import Move
+from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId
-from assent.kernel.refusals import Refusal, bad_argument
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.present import refusals
 from assent.present.refusals import Links, wording
+from assent.present.workflow_step import refuse_confirmation
 from assent.sql.loader import statements
 
 SEND_JOB = "send_approved_action"
@@ -278,3 +294,104 @@ def describe_decider(decider: Decider, **more: Any) -> dict[str, Any]:
     who = {"personId": decider.person_id, "role": decider.role} if decider.person_id else {}
     shown = {"shownAt": iso_time(decider.shown_ms)} if decider.shown_ms is not None else {}
     return {"by": decider.by, "assurance": decider.assurance, "via": decider.via, **who, **shown, **more}
+
+
+CHANGES_ASKED: Final = "changesAsked"
+
+MOST_KEPT: Final = 20
+"""Requests stored with an action; the journal has all of them."""
+
+
+def ask_for_changes(
+    decider: Decider, action_id: ActionId, text: str, seen: SeenVersion, links: Links, now_ms: int
+) -> Transaction[Action]:
+    """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION
+    for other content."""
+    action, *_ = yield from actions.lock(decider.workspace_id, action_id)
+    with wording(links):
+        gate.judge_decision(action, Move.REJECT, seen, now_ms)
+    wish = {
+        "text": text,
+        "by": decider.by,
+        "assurance": decider.assurance,
+        "revision": action.revision,
+        "at": iso_time(now_ms),
+    }
+    kept = [*list_change_requests(action), wish][-MOST_KEPT:]
+    changed = msgspec.structs.replace(action, metadata={**action.metadata, CHANGES_ASKED: kept})
+    stored = yield from actions.put_without_event(changed)
+    yield from actions.note(action, "changes_asked", describe_decider(decider, text=text), now_ms)
+    return stored
+
+
+def list_change_requests(action: Action) -> list[dict[str, Any]]:
+    """Return the change requests of an action, oldest first."""
+    kept = action.metadata.get(CHANGES_ASKED)
+    return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []
+
+
+HAND_OVER: Final[dict[str, Any]] = {"connector": MANUAL, "target": None}
+"""The edit that hands an action over to a person."""
+
+
+def hand_over(
+    decider: Decider, action_id: ActionId, prepared: PreparedEdit | Refusal, links: Links, now_ms: int
+) -> Transaction[Action]:
+    """Change an action's connector to manual: another effect, so it needs a new approval (C29).
+    `prepared` is the edit `HAND_OVER`."""
+    action, _ = yield from actions.find(decider.workspace_id, action_id)
+    if action.effect.connector == MANUAL:
+        return action
+    refuse_confirmation(action)
+    return (yield from edit(decider, action_id, prepared, ANY_CONTENT, links, now_ms))
+
+
+def record_publish(
+    decider: Decider,
+    action_id: ActionId,
+    url: str | None,
+    links: Links,
+    now_ms: int,
+    *,
+    seals: Seals,
+    blocked: bool = False,
+) -> Transaction[Action]:
+    """Record that a person published an approved action by hand, and where. Only a published post has a URL.
+
+    `blocked` says that the connector cannot perform the action now, so that publishing by hand is
+    the only way.
+    """
+    action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
+    by_hand = action.view.executes == "person" or blocked
+    needed = policy.require(action)
+    with refusals.wording(links):
+        gate.judge_execution(action, needed, now_ms, seals, by_hand=by_hand)
+    present = yield from approvals.list_present(action, needed)
+    if present is not None and not holds(present, needed, action):
+        raise refusals.needs_approval(action, links(action), refusals.APPROVER_LEFT)
+    refuse_confirmation(action)
+    if not by_hand:
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            action_id=action_id,
+            problems=[
+                Problem(
+                    "actionId",
+                    "an action that is published by hand; chieflab_use_manual_fallback makes it one",
+                    f"one that {action.effect.connector} publishes",
+                )
+            ],
+        )
+    if url is None and action.view.has_address:
+        raise bad_argument("url", "the live address, as the human gave it", "none")
+    changed = msgspec.structs.replace(
+        action,
+        executed_ms=now_ms,
+        external_id=url or f"by-hand:{action_id}",
+        external_url=url,
+        metadata={**action.metadata, BY_HAND: True},
+    )
+    facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
+    done = yield from actions.put(changed, path(action, Move.HAND_OVER), facts, now_ms)
+    yield from hooks.on_settled(Settled(action=done, move=Move.HAND_OVER, facts=facts, at_ms=now_ms))
+    return done

@@ -17,7 +17,7 @@ from typing import Any, cast
 import msgspec
 
 from assent.engine.actions import actions, approvals, circumstances
-from assent.engine.core.extension_calls import call_extension, refuse_extension
+from assent.engine.core.offloading import call_extension, refuse_extension
 from assent.engine.core.services import Services
 from assent.gate.connection import Connection
 from assent.gate.gate import is_barred, read_observation

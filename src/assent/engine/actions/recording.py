@@ -1,10 +1,15 @@
 """Record the outcome of an execution once, with the answer that a repeated call gets.
 
 `assent.engine.actions.execution` describes the protocol.
+
+A refused attempt to execute is an event of the action, for reports. The same refusal of the same revision is recorded
+at most once an hour, so that a caller cannot fill the journal.
 """
 
 from __future__ import annotations
 
+import contextlib
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -14,19 +19,28 @@ from assent.engine.actions import actions, doubts, hooks
 from assent.engine.actions import idempotency as once
 from assent.engine.actions import remainder as rest
 from assent.engine.actions.hooks import Settled
-from assent.engine.core import jobs
+from assent.engine.core import jobs, journal
 from assent.engine.core.journal import Head
+from assent.engine.core.services import Services
 from assent.gate.records import Action, Attempt, is_by_hand, plan_interval
 from assent.gate.transitions import APPROVED, EXECUTED, FAILED, RETRYABLE, UNKNOWN, Move, path, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.limits import SECOND_MS
+from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Recovery, Refusal, Replay, SuggestedCall, bad_argument
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
-from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
+from assent.ports import (
+    REFERENCE,
+    Delivered,
+    NotSent,
+    OutcomeUnknown,
+    SendOutcome,
+    StoreUnavailable,
+    Transaction,
+)
 from assent.present import refusals
 from assent.present.next_steps import PLAIN, describe_outcome, next_calls
-from assent.present.refusals import refusal_for
+from assent.present.refusals import is_step, refusal_for
 
 RECONCILE_JOB: Final = "reconcile_action"
 RESTORE_TOOL: Final = "restore"
@@ -277,3 +291,62 @@ def replay_answer(text: str) -> Executed:
     if msgspec.json.decode(text).get("ok"):
         return msgspec.json.decode(text, type=Executed)
     raise Refusal.from_answer(msgspec.json.decode(text, type=Recovery))
+
+
+REFUSED: Final = "execution_refused"
+
+RECORDED: Final = frozenset(
+    {
+        Reason.REQUIRES_APPROVAL,
+        Reason.ACTION_EXPIRED,
+        Reason.MISSING_CONNECTOR,
+        Reason.PROVIDER_NOT_LIVE,
+        Reason.MISSING_CREDITS,
+        Reason.OUTCOME_UNKNOWN,
+    }
+)
+"""Refusals about the action. Invalid calls and lost races are not recorded."""
+
+LOOKED_BACK: Final = 100
+"""Events at the end of a run's stream that are searched for the same refusal."""
+
+
+async def record_refused(
+    services: Services, workspace_id: WorkspaceId, refusal: Refusal, *, by: str, tool: str
+) -> None:
+    """Record that an executor was refused. A failure to record_refused it is ignored."""
+    if refusal.reason not in RECORDED or refusal.action_id is None:
+        return
+    begin = partial(
+        append_refused,
+        workspace_id,
+        ActionId(refusal.action_id),
+        {
+            "reason": refusal.reason,
+            "detail": refusal.recovery().summary_for_user,
+            "by": by,
+            "tool": tool,
+        },
+        services.clock.now_ms(),
+    )
+    with contextlib.suppress(StoreUnavailable):
+        await services.store.write(begin)
+
+
+def append_refused(
+    workspace_id: WorkspaceId, action_id: ActionId, facts: dict[str, str], now_ms: int
+) -> Transaction[None]:
+    """Append the event unless it is recorded. Workflow steps are skipped: an executor called for
+    one is an invalid call."""
+    action, *_ = yield from actions.lock(workspace_id, action_id)
+    if is_step(action):
+        return
+    head = yield from journal.lock_head(workspace_id, action.run_id, now_ms)
+    same = {"actionId": action_id, "revision": action.revision, "reason": facts["reason"]}
+    for event in (yield from journal.read_latest(head, LOOKED_BACK)):
+        if event.kind == REFUSED and abs(now_ms - event.at_ms) < HOUR_MS:
+            known = msgspec.json.decode(event.body)
+            if all(known.get(name) == value for name, value in same.items()):
+                return
+    body = {**same, "digest": action.digest, "status": action.status, **facts}
+    yield from journal.append_to(head, [journal.NewEvent(REFUSED, body)], now_ms)

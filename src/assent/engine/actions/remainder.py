@@ -13,9 +13,8 @@ from typing import Final
 import msgspec
 
 from assent.engine.actions import actions, hooks
-from assent.engine.actions.content import describe
+from assent.engine.actions.content import describe, edit_effect
 from assent.engine.actions.decisions import describe_decider
-from assent.engine.actions.editing import edit_effect
 from assent.engine.actions.hooks import Staged
 from assent.engine.core.services import Services
 from assent.gate.effects import ARGUMENTS

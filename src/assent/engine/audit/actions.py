@@ -1,7 +1,7 @@
 """Check the records of actions against the journal.
 
 The events of a run determine the state, content, approval and effect of each of its actions.
-`audit.log` checks chains and signatures, `audit.session_audit` checks workflow runs.
+`audit.log` checks chains and signatures, and workflow runs.
 """
 
 from __future__ import annotations

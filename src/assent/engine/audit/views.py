@@ -1,14 +1,15 @@
-"""Read model of a workspace's journal: pages by time, and one stream."""
+"""Read model of a workspace's journal: pages by time, and one stream, and the newest decision about an action."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.structs import Record, from_record, from_row
+from assent.kernel.structs import Record, WireRecord, from_record, from_row
 from assent.kernel.texts import like_json
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
@@ -145,3 +146,47 @@ def _page(rows: Rows, most: int) -> EventPage:
 
 def _join_kinds(kinds: tuple[str, ...]) -> str:
     return f" {' '.join(kinds)} " if kinds else ""
+
+
+DECISIONS: Final[dict[str, str]] = {
+    "action_approve": "approved",
+    "approval_recorded": "approved by one of several",
+    "approval_taken_back": "withdrawn",
+    "action_reject": "rejected",
+    "action_edit": "edited",
+    "action_withdraw": "withdrawn",
+    "changes_asked": "changes asked",
+    "action_hand_over": "recorded as published",
+}
+"""Events that are decisions, and their names."""
+
+LOOKED_AT: Final = 60
+"""Bound on the decisions of a run that are read."""
+
+
+class LastDecision(WireRecord, kw_only=True):
+    what: str
+    by: str
+    at_ms: int
+    assurance: str
+    via: str
+    comment: str
+
+
+def last_decision(action: Action) -> Transaction[LastDecision | None]:
+    """None if the newest decisions of the run have none about the action."""
+    page = yield from stream_events(
+        action.workspace_id, action.run_id, kinds=tuple(DECISIONS), before=AuditCursor(), most=LOOKED_AT
+    )
+    for event in page.events:
+        facts: dict[str, Any] = msgspec.json.decode(event.body)
+        if facts.get("actionId") == action.action_id:
+            return LastDecision(
+                what=DECISIONS[event.kind],
+                by=str(facts.get("by", "")),
+                at_ms=event.at_ms,
+                assurance=str(facts.get("assurance", "")),
+                via=str(facts.get("via", "")),
+                comment=str(facts.get("reason") or facts.get("text") or ""),
+            )
+    return None

@@ -13,7 +13,6 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.connections.approved import not_ready
 from assent.engine.connections.json_http import Exchanged
 from assent.gate.connection import Access, Account, Connection, ConnectionState, ConnectorInfo
 from assent.gate.preflight import Readiness
@@ -21,6 +20,7 @@ from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.net.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now
 from assent.ports import Connections, NotSent, Reading
+from assent.ports.context import not_ready
 
 API_KEY: Final = "apiKey"
 

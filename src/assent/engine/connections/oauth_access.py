@@ -17,7 +17,6 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from assent.engine.connections import grants
-from assent.engine.connections.approved import not_ready
 from assent.engine.connections.grants import (
     GrantEnded,
     GrantFailed,
@@ -36,6 +35,7 @@ from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
 from assent.net.http_outcomes import not_connected, not_now
 from assent.ports import Clock, Connections
+from assent.ports.context import not_ready
 
 EARLY_MS: Final = 2 * MINUTE_MS
 """How long before its end a token is renewed, so that none expires during a call."""

@@ -13,9 +13,8 @@ from assent.engine.core.callers import SeenCallers
 from assent.engine.core.connection_store import ConnectionStore
 from assent.engine.core.rate import RateLimiter, Window, mails_window
 from assent.engine.core.server_keys import ServerKeys
-from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
-from assent.engine.core.waits import Waits
+from assent.engine.core.waits import ShieldedTasks, Waits
 from assent.gate.effects import EffectTypes
 from assent.gate.review_link import Scope
 from assent.gate.webhooks import WebhookReply

@@ -1,4 +1,5 @@
-"""Calls that wait for a change of an action, such as a decision on its page.
+"""Calls that wait for a change of an action, such as a decision on its page, and work that goes on when its caller is
+cancelled, so that no effect stays unrecorded.
 
 One poller per process reads the versions of all waited-for actions in one statement: at once after
 this process wrote something, and every second for writes of other processes. A waiting call holds
@@ -11,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from typing import Final, Literal
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -145,3 +146,24 @@ class Waits:
         wanted = sorted({(place.workspace_id, place.action_id) for place in self._waiting.values()})
         rows = yield statements.list_action_versions(wanted=msgspec.json.encode(wanted).decode())
         return {(row["workspace_id"], row["action_id"]): row["version"] for row in rows}
+
+
+T = TypeVar("T")
+
+
+class ShieldedTasks:
+    """The shielded work of one process."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
+
+    async def finish(self) -> None:
+        """Wait for the work in flight; a stopping process does this before it closes its store."""
+        if self._running:
+            await asyncio.wait(set(self._running))

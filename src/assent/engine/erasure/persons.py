@@ -28,7 +28,7 @@ from assent.engine.erasure import contents
 from assent.engine.erasure.matching import Matcher
 from assent.engine.erasure.places import ACTIONS, CONNECTIONS, EVENTS, PEOPLE, PICTURES, SESSIONS, TARGETS
 from assent.engine.people import members, targets
-from assent.engine.workflows import retention
+from assent.engine.workflows import store
 from assent.gate.transitions import TERMINAL, state_of
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
@@ -244,7 +244,7 @@ class PersonEraser:
         for table in SESSIONS:
             for workspace_id, name, *_ in found.get(table, ()):
                 forget = partial(
-                    retention.forget_session_of,
+                    store.forget_session_of,
                     str(workspace_id),
                     str(name),
                     self._services.clock.now_ms(),

@@ -2,15 +2,17 @@
 
 Scheduled in the transaction that records the first effect of a run, so it runs once, late if the
 server was down and never skipped. Every source is read separately; one without numbers gives the
-reason, and no number is invented. The result is an asset of the run, a memory of the tenant, and a
-next move.
+reason, and no number is invented. Where no interface gives numbers, a person reports them. The result is an asset of
+the run, a memory of the tenant, and a next move: readings are facts, and totals, comparisons and advice are computed
+from them when they are stored (E100).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 import msgspec
 
@@ -18,19 +20,101 @@ from assent.engine.actions import actions
 from assent.engine.actions.hooks import Settled
 from assent.engine.core import connection_store, jobs, journal
 from assent.engine.core.services import Services
-from assent.engine.learning import measured
 from assent.engine.learning import memory as brain
-from assent.engine.learning.measured import Measurement, check_reading
 from assent.gate.connection import Connection
+from assent.gate.effects import EffectTypes
 from assent.gate.mail import is_personal
-from assent.gate.measurement.recommend import NO_SOURCE
+from assent.gate.measurement.metrics import describe_numbers, fold_name, read_numbers, select_credible
+from assent.gate.measurement.recommend import NO_SOURCE, NextMove, Usual, assess
 from assent.gate.records import Action, Asset, Status, is_by_hand, plan_interval
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.refusals import Reason, Refusal, Retry
-from assent.kernel.structs import Record, from_row
-from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
+from assent.kernel.refusals import Reason, Refusal, Retry, SuggestedCall
+from assent.kernel.structs import Record, WireRecord, from_row
+from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Rows, Transaction
 from assent.sql.loader import statements
+
+ASSET_TYPE = "measurement"
+
+
+class Measurement(WireRecord, kw_only=True):
+    """One measurement of a whole run."""
+
+    measured_at: str
+    sources: tuple[Reading, ...]
+    totals: dict[str, float]
+    """Counts of the run; only numbers that may be added over its channels."""
+    baseline: tuple[Usual, ...]
+    next_move: NextMove
+
+
+def assess_run(
+    measured_at: str,
+    sources: tuple[Reading, ...],
+    effects: EffectTypes,
+    earlier: Iterable[tuple[Reading, ...]] = (),
+) -> Measurement:
+    """Assess the readings of a run in comparison with those of earlier runs."""
+    found = assess(sources, effects, earlier)
+    return Measurement(
+        measured_at=measured_at,
+        sources=sources,
+        totals=found.totals,
+        baseline=found.usual,
+        next_move=found.next_move,
+    )
+
+
+def decode_measurement(body: str) -> Measurement:
+    return msgspec.json.decode(body, type=Measurement)
+
+
+def present(found: Measurement, described: list[str]) -> dict[str, Any]:
+    """Return text and metadata of a measurement's asset; `described` has its sources' texts."""
+    lines = [
+        text + _mention_left_out(reading) for text, reading in zip(described, found.sources, strict=True)
+    ]
+    advice = f"Next: {found.next_move.move} {found.next_move.why}"
+    return {
+        "body": "\n".join([*lines, "", advice]),
+        "metadata": {ASSET_TYPE: msgspec.to_builtins(found)},
+    }
+
+
+def check_reading(reading: Reading) -> Reading:
+    """Keep credible numbers only and name the others. Without any, it is unavailable."""
+    if reading.status != "ok":
+        return reading
+    kept, left_out = select_credible(reading.metrics)
+    named = tuple(dict.fromkeys((*reading.left_out, *left_out)))
+    if kept:
+        return msgspec.structs.replace(reading, metrics=kept, left_out=named)
+    reason = (
+        f"it gave only values that cannot be right ({', '.join(named)})" if named else "it gave no numbers"
+    )
+    return Reading(source=reading.source, channel=reading.channel, status="unavailable", reason=reason)
+
+
+def describe_sources(readings: Iterable[Reading], effects: EffectTypes) -> list[str]:
+    """Describe the numbers of each source, or why it has none, under the name of its channel."""
+    return [f"{effects.label(each.channel)}: {_describe_numbers(each)}" for each in readings]
+
+
+def describe_reading(reading: Reading, *, short: bool = False) -> str:
+    """Describe the numbers of one source, or why it has none, and the values that were left out."""
+    if short and reading.status == "ok":
+        return read_numbers(reading.metrics).summarise() + _mention_left_out(reading)
+    return _describe_numbers(reading) + _mention_left_out(reading)
+
+
+def _describe_numbers(reading: Reading) -> str:
+    return describe_numbers(reading.metrics) if reading.status == "ok" else f"no numbers ({reading.reason})"
+
+
+def _mention_left_out(reading: Reading) -> str:
+    named = ", ".join(reading.left_out)
+    return f" (left out as not credible: {named})" if named and reading.status == "ok" else ""
+
 
 log = logging.getLogger("assent.measurement")
 
@@ -201,7 +285,7 @@ def _read_earlier(
         # The first effect of a run sets the due time, so a run that is due later was sent later.
         if row["due_ms"] >= planned.due_ms or row["body"] is None:
             continue
-        readings = measured.decode_measurement(row["body"]).sources
+        readings = decode_measurement(row["body"]).sources
         if not mailed.isdisjoint(reading.channel for reading in readings):
             of_run = yield from actions.run_actions(workspace_id, RunId(row["run_id"]))
             left_out = personal | _personal_channels(of_run)
@@ -242,11 +326,7 @@ def keep(
     workspace_id = asset.workspace_id
     head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
     last = yield from find(workspace_id, asset.run_id)
-    if (
-        last is not None
-        and last.body is not None
-        and measured.decode_measurement(last.body).sources == found.sources
-    ):
+    if last is not None and last.body is not None and decode_measurement(last.body).sources == found.sources:
         kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
         if kept is not None:
             yield from _remember(facts, kept, found, described, now_ms)
@@ -299,3 +379,63 @@ def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal
 
 def read_scheduled(row: Row) -> Scheduled:
     return from_row(Scheduled, row)
+
+
+def list_reported(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Rows]:
+    """List the reported numbers of a run, by channel."""
+    return (yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id))
+
+
+def record_reported(
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    channel: str,
+    metrics: dict[str, float],
+    source: str,
+    now_ms: int,
+) -> Transaction[dict[str, float]]:
+    """Store reported numbers and return all of the channel. A repeated metric is replaced."""
+    rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
+    before = [msgspec.json.decode(row["metrics"]) for row in rows if row["channel"] == channel]
+    told = {fold_name(name) for name in metrics}
+    kept = {name: value for each in before for name, value in each.items() if fold_name(name) not in told}
+    kept |= metrics
+    yield statements.record_manual_metrics(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        channel=channel,
+        metrics=msgspec.json.encode(kept).decode(),
+        source=source,
+        recorded_ms=now_ms,
+    )
+    facts = {"channel": channel, "metrics": metrics, "source": source}
+    yield from journal.note(workspace_id, "metrics_recorded", facts, now_ms, stream_id=run_id)
+    return kept
+
+
+def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
+    """Whether a run can have numbers: not all was done by hand, or a person reported some."""
+    of_run = yield from actions.run_actions(workspace_id, run_id)
+    if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
+        return True
+    return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)))
+
+
+def refuse_unmeasured(sent: tuple[Action, ...]) -> Refusal:
+    """Return the refusal for actions done by hand, whose numbers only the person can report."""
+    channels = list(dict.fromkeys(action.effect.channel for action in sent))
+    args: dict[str, Any] = {"runId": sent[0].run_id}
+    needs = {"metrics": "the numbers", "source": "where they were read"}
+    if len(channels) == 1:
+        args["channel"] = channels[0]
+    else:
+        needs["channel"] = "one of " + ", ".join(channels)
+    refusal = Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message="This was done by hand, so no numbers arrive automatically. Tell me the numbers that you see "
+        "there, and where you read them.",
+        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
+        retry=Retry.NEVER,
+    )
+    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
+    return Refusal.from_answer(msgspec.structs.replace(refusal.recovery(), next=[tell]))

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.learning import manual_metrics
+from assent.engine.learning import measurement
 from assent.engine.views import names
 from assent.engine.views.names import FirstAction
 from assent.gate.records import Action, Status
@@ -109,7 +109,7 @@ def _read_waiting(
     workspace_id: WorkspaceId, row: Row, firsts: dict[str, tuple[FirstAction, ...]]
 ) -> Transaction[ResultRun]:
     run_id = RunId(row["run_id"])
-    noted = yield from manual_metrics.list_reported(workspace_id, run_id)
+    noted = yield from measurement.list_reported(workspace_id, run_id)
     empty: Rows = yield statements.last_event_of_kind(
         workspace_id=workspace_id, stream_id=run_id, kind="measurement_empty"
     )

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.learning import manual_metrics, measurement
+from assent.engine.learning import measurement
 from assent.engine.learning import memory as brain
 from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
@@ -82,7 +82,7 @@ def read_overview(
     measured = yield statements.list_read_measurements(**named, since_ms=since_ms, most=RECENT_LISTED)
     due = []
     for each in (yield from measurement.due(workspace_id, 2 * RECENT_LISTED)):
-        if (yield from manual_metrics.has_source(workspace_id, each.run_id)):
+        if (yield from measurement.has_source(workspace_id, each.run_id)):
             due.append(each)
     lessons = yield from _lessons(workspace_id, tenant_id, effects)
     sections = _sections((unknown, awaiting, unsent, lapsed, failed, sent), now_ms)

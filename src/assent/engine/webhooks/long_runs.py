@@ -19,7 +19,7 @@ from assent.engine.core import jobs, journal
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import add_tenant
-from assent.engine.webhooks import hosts as webhook_hosts
+from assent.engine.webhooks import subscriptions as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.gate.records import Run
 from assent.gate.webhooks import name_event
@@ -61,7 +61,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
 
     def transaction() -> Transaction[Reply]:
         if host is not None:
-            yield from webhook_hosts.require(workspace_id, host)
+            yield from webhook_hosts.require_host(workspace_id, host)
         if run.tenant_id is not None:
             yield from add_tenant(workspace_id, run.tenant_id, run.tenant_id, now_ms)
         yield from actions.insert_run(run)

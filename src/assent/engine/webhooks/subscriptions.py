@@ -2,22 +2,62 @@
 
 A person makes them, on a page or by a command. No tool does: an agent with a key could otherwise send
 itself everything that happens in the workspace. `events` posts to them.
+
+Results and events go to any public host, unless a person has listed the allowed ones. That is checked when a result is
+staged, while the caller can still correct it, and again at every attempt, so that a new limit also applies to queued
+deliveries. The host of a URL is parsed by `webhook_host`, as the connection parses it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from assent.engine.core import journal
 from assent.engine.core.services import Services
-from assent.engine.webhooks import hosts as webhook_hosts
 from assent.gate.webhooks import EVENTS, EventName, mask_url
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, MAX_SUBSCRIPTIONS
+from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Record, from_row
 from assent.ports import Begin, Transaction
 from assent.sql.loader import statements
+
+
+def find_hosts(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...] | None]:
+    """Return the allowed hosts; None if any public one is allowed."""
+    rows = yield statements.find_webhook_hosts(workspace_id=workspace_id)
+    kept = rows[0]["webhook_hosts"] if rows else None
+    return tuple(kept.split()) if kept is not None else None
+
+
+def limit_hosts(
+    workspace_id: WorkspaceId, hosts: Sequence[str] | None, now_ms: int, *, by: str
+) -> Transaction[None]:
+    """Allow only these hosts; an empty list allows none, None allows any public one."""
+    kept = " ".join(hosts) if hosts is not None else None
+    if not (yield statements.set_webhook_hosts(workspace_id=workspace_id, webhook_hosts=kept)):
+        raise Refusal(Reason.WORKSPACE_NOT_FOUND)
+    facts = {"hosts": list(hosts) if hosts is not None else None, "by": by}
+    yield from journal.note(workspace_id, "webhook_hosts_changed", facts, now_ms)
+
+
+def explain_host(hosts: Sequence[str] | None, host: str) -> str | None:
+    """Explain why a host is not allowed; None if it is."""
+    if hosts is None or host in hosts:
+        return None
+    if not hosts:
+        return "This workspace allows no webhooks."
+    return f"This workspace allows webhooks to these hosts only: {', '.join(hosts)}."
+
+
+def require_host(workspace_id: WorkspaceId, host: str) -> Transaction[None]:
+    """Raise `Refusal` for a host that the workspace does not allow."""
+    refused = explain_host((yield from find_hosts(workspace_id)), host)
+    if refused is not None:
+        wanted = f"an address that this workspace allows. {refused}"
+        raise bad_argument("webhookUrl", wanted, repr(host))
+
 
 FAILING_AFTER_MS: Final = DAY_MS
 """How long every try has to fail until a subscription counts as failing: longer than the retries of
@@ -94,8 +134,8 @@ def require_fit(services: Services, workspace_id: WorkspaceId, url: str) -> Tran
         raise UnfitSubscription(
             f"This address cannot get events: {why[0].lower()}{why[1:]}\nName a public one that begins with https."
         )
-    allowed = yield from webhook_hosts.find(workspace_id)
-    refused = webhook_hosts.explain_refusal(allowed, services.outgoing.webhook_host(url))
+    allowed = yield from find_hosts(workspace_id)
+    refused = explain_host(allowed, services.outgoing.webhook_host(url))
     if refused is not None:
         raise UnfitSubscription(refused)
     known = yield from list_all(workspace_id)

@@ -29,7 +29,6 @@ from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
 from assent.engine.core.vault import Seal, Vault
-from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import subscriptions
 from assent.engine.webhooks.subscriptions import Subscription
 from assent.gate import webhooks
@@ -221,8 +220,8 @@ async def _attempt(
     delivery, body = outbound.delivery, outbound.body
     if outbound.is_unwanted:
         return WebhookReply(None, webhooks.UNWANTED, "The subscription was turned off or deleted.")
-    hosts = await services.store.read(partial(webhook_hosts.find, workspace_id))
-    forbidden = webhook_hosts.explain_refusal(hosts, host)
+    hosts = await services.store.read(partial(subscriptions.find_hosts, workspace_id))
+    forbidden = subscriptions.explain_host(hosts, host)
     if forbidden is not None:
         return WebhookReply(None, "host", forbidden)
     if delivery.subscription_id:

@@ -16,12 +16,10 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.core import journal
-from assent.engine.workflows import session_notes
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import ADVANCE, WorkflowAnswer
-from assent.engine.workflows.session_notes import SessionNote
-from assent.engine.workflows.starting import COMPLETE, OPERATOR, RUNNING
-from assent.engine.workflows.store import StoredRun
+from assent.engine.workflows.sessions import COMPLETE, OPERATOR, RUNNING
+from assent.engine.workflows.store import SessionNote, StoredRun
 from assent.gate.records import Run
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.structs import WireRecord, from_record, from_row
@@ -67,7 +65,7 @@ def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transacti
         runs.append((yield from export_run(workspace_id, row)))
         program = yield from stored.read_program(workspace_id, row["workflow_hash"])
         programs[row["workflow_hash"]] = json.loads(encode_program(program))
-    noted = yield from session_notes.list_notes(workspace_id, session_id)
+    noted = yield from stored.list_notes(workspace_id, session_id)
     return Bundle(
         session_id=session_id,
         exported_ms=now_ms,
@@ -316,7 +314,7 @@ def import_session(
         yield from _import_run(workspace_id, session_id, run_id, run, digest, keys, series, now_ms)
         run_ids.append(run_id)
     for note in bundle.notes:
-        yield from session_notes.keep(workspace_id, session_id, from_record(SessionNote, note))
+        yield from stored.keep_note(workspace_id, session_id, from_record(SessionNote, note))
     # An import counts as activity, so that retention does not remove an old session at once (W72).
     yield statements.touch_workflow_session(workspace_id=workspace_id, session_id=session_id, now_ms=now_ms)
     return Imported(session_id, tuple(run_ids), renamed)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, change_requests, hooks
+from assent.engine.actions import actions, decisions, hooks
 from assent.engine.actions.hooks import Settled, Staged
 from assent.engine.core.journal import Head
 from assent.engine.workflows import store as stored
@@ -147,7 +147,7 @@ def ask(
     earlier = yield from _earlier(call, node.run.run_id, outcome.step_key, action.action_id)
     if action.status is Status.APPROVED and not is_rewritten(action):
         return workflow_step.refuse_passing(action, outcome.title)
-    asked_for = change_requests.list_requests(action)
+    asked_for = decisions.list_change_requests(action)
     wish = asked_for[-1]["text"] if asked_for else None
     words = workflow_step.describe_waiting(action, outcome.title, wish, earlier)
     return refusals.needs_approval(action, call.review_url(action.run_id), words)

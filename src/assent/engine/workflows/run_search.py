@@ -16,7 +16,7 @@ import msgspec
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import WorkflowCall, WorkflowReply
-from assent.engine.workflows.branches import describe_others, read_place, write_branches
+from assent.engine.workflows.sessions import describe_others, read_place, write_branches
 from assent.kernel.limits import RECAP_BYTES
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import WireRecord, from_record

@@ -1,4 +1,4 @@
-"""Workflow runs: advance. `starting` starts them.
+"""Workflow runs: start, advance, and the other branches of a run, each with a token to enter it (W12, W20).
 
 Theory of operation
 
@@ -71,34 +71,236 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.engine.actions import actions
+from assent.engine.actions.idempotency import run_once
 from assent.engine.core import journal
 from assent.engine.core.journal import Head
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
-from assent.engine.workflows.answers import WorkflowAnswer, WorkflowCall, WorkflowReply
-from assent.engine.workflows.branches import describe_others, write_branches
+from assent.engine.workflows.answers import BranchView, WorkflowAnswer, WorkflowCall, WorkflowReply
 from assent.engine.workflows.confirmations import OpenQuestion
-from assent.engine.workflows.starting import COMPLETE
-from assent.engine.workflows.store import FirstTransition, KeptAnswer, NewNode, NodeRecord
-from assent.gate.records import Status
+from assent.engine.workflows.store import FirstTransition, KeptAnswer, NewNode, NodeRecord, StoredRun
+from assent.gate.records import Run, Status
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Transaction
+from assent.kernel.structs import Record
+from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow import (
     Advanced,
     Blocked,
+    Compiled,
     Complete,
     Issue,
     NeedsConfirmation,
     Warning,
     advance,
+    check_notes,
     pending,
     read_content,
+    split_notes,
+    start,
 )
+from assent.workflow.machine.content import measure
+from assent.workflow.machine.history import Branch, find_branches, first_line
+from assent.workflow.machine.state import decode as decode_snapshot
 from assent.workflow.machine.state import encode, pending_step
+from assent.workflow.program import Program
 from assent.workflow.text import answers as text
-from assent.workflow.tokens import TokenClaims, mint_tokens
+from assent.workflow.tokens import TokenClaims, mint, mint_tokens
+
+NODES_READ: Final = 2_000
+"""Bound on the nodes that one call reads."""
+
+FROM_HERE: Final = 20
+ELSEWHERE: Final = 5
+"""The newest branches are listed one by one; the others are counted."""
+
+
+class OtherBranches(Record):
+    from_here: tuple[BranchView, ...]
+    elsewhere: tuple[BranchView, ...]
+    omitted: int
+
+
+def describe_others(
+    call: WorkflowCall, run: StoredRun, program: Program, node: int, *, from_here: int = FROM_HERE
+) -> Transaction[OtherBranches]:
+    """List the branches that do not contain a node, oldest first."""
+    named = {"workspace_id": call.workspace_id, "run_id": run.run_id}
+    rows = yield statements.list_workflow_parents(**named, most=NODES_READ)
+    found = find_branches({row["node"]: row["parent"] for row in rows}, node)
+    here, elsewhere = found.from_here[-from_here:], found.elsewhere[-ELSEWHERE:]
+    omitted = len(found.from_here) + len(found.elsewhere) - len(here) - len(elsewhere)
+    if not (here or elsewhere):
+        return OtherBranches((), (), 0)
+    nodes = sorted({number for each in (*here, *elsewhere) for number in (each.first, each.tip)})
+    rows = yield statements.list_workflow_places(**named, nodes=msgspec.json.encode(nodes).decode())
+    places = {row["node"]: row for row in rows}
+
+    def describe(branch: Branch) -> BranchView:
+        first, tip = places[branch.first], places[branch.tip]
+        return BranchView(
+            title=first["title"] or first["step_key"],
+            step_key=first["step_key"],
+            is_complete=bool(tip["is_complete"]),
+            notes=first_line(first["notes"]),
+            reached=render_title(program, tip),
+            found=first_line(tip["notes"]) if branch.tip != branch.first else "",
+            state_token=mint(call.keys, TokenClaims("st", run.run_id, branch.tip, run.series)),
+        )
+
+    return OtherBranches(tuple(map(describe, here)), tuple(map(describe, elsewhere)), omitted)
+
+
+def render_title(program: Program, place: Row) -> str:
+    """Return the title of a node's pending step; empty if it is complete or its snapshot was too
+    large to read."""
+    if place["is_complete"] or not place["snapshot"]:
+        return ""
+    shown = pending(program, decode_snapshot(place["snapshot"]))
+    return shown.title if shown is not None else ""
+
+
+def read_place(call: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str, bool] | None]:
+    """Return the title of a node's pending step, the first line of its notes, and whether it is
+    complete; None if the run was removed meanwhile."""
+    program = yield from stored.load_program(call.workspace_id, run.workflow_hash)
+    rows = yield statements.list_workflow_places(
+        workspace_id=call.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()
+    )
+    if not rows:
+        return None
+    return render_title(program, rows[0]), first_line(rows[0]["notes"]), bool(rows[0]["is_complete"])
+
+
+def write_branches(others: OtherBranches) -> str:
+    """Write the section about other branches; empty if there are none."""
+    if not (others.from_here or others.elsewhere):
+        return ""
+    lines = [f"- From this step: {_describe(each)}" for each in others.from_here]
+    lines += [f"- From “{each.title}”: {_describe(each)}" for each in others.elsewhere]
+    if others.omitted:
+        lines.append(f"- {others.omitted} older ones are left out.")
+    head = "## Other branches of this run"
+    ask = "Tell the user what they found. To go on with one, call workflow_advance with its stateToken alone."
+    return "\n".join([head, *lines, ask])
+
+
+def _describe(branch: BranchView) -> str:
+    came = (
+        "is complete"
+        if branch.is_complete
+        else f"waits at “{branch.reached}”"
+        if branch.reached
+        else "goes on"
+    )
+    said = [f"“{line}”" for line in (branch.notes, branch.found) if line]
+    noted = f", noted {', then '.join(said)}" if said else ""
+    return f"{came}{noted}; stateToken {branch.state_token}"
+
+
+OPERATOR: Final = "workflow"
+START: Final = "workflow_start"
+RUNNING: Final = "running"
+COMPLETE: Final = "complete"
+"""Status of a run with at least one complete branch; other branches may go on (W28)."""
+
+
+def begin_run(
+    call: WorkflowCall,
+    workflow_id: str,
+    compiled: Compiled | Refusal,
+    context: dict[str, Any],
+    session_id: str,
+    run_id: RunId,
+    key: str | None,
+    named_session: str,
+) -> Transaction[WorkflowReply]:
+    """Start a run, pinned to the present program (W55). A repeated idempotency key returns the
+    stored answer, even if the file has changed; without a key every start is a new run (W19)."""
+    measure(context, "context")
+    arguments = {"workflowId": workflow_id, "context": context, "sessionId": named_session}
+
+    def begin() -> Transaction[WorkflowReply]:
+        if isinstance(compiled, Refusal):
+            raise compiled
+        patch, notes = split_notes(context, None)
+        check_notes(notes)
+        outcome = start(compiled.program, patch)
+        run = StoredRun(
+            run_id=run_id,
+            session_id=session_id,
+            workflow_id=compiled.program.id,
+            workflow_hash=compiled.workflow_hash,
+            name=compiled.program.name,
+            nodes=1,
+        )
+        yield from _store_start(call, run, compiled.program, outcome, notes or "")
+        return _answer_start(call, run, compiled, outcome)
+
+    return (yield from run_once(call.principal, START, key, arguments, call.now_ms, WorkflowReply, begin))
+
+
+def _store_start(
+    call: WorkflowCall,
+    run: StoredRun,
+    program: Program,
+    outcome: Advanced | Complete | Blocked,
+    notes: str,
+) -> Transaction[None]:
+    """Store the program, the run with its first node, and the event of the start."""
+    now_ms, complete = call.now_ms, isinstance(outcome, Complete)
+    yield from stored.pin(call.workspace_id, run.workflow_hash, program, now_ms)
+    yield from stored.insert_run(call.workspace_id, run, now_ms)
+    yield from actions.insert_run(
+        Run(
+            workspace_id=call.workspace_id,
+            run_id=run.run_id,
+            tenant_id=None,
+            operator=OPERATOR,
+            tool=START,
+            inputs={"workflowId": program.id, "sessionId": run.session_id},
+            outputs={"workflowHash": run.workflow_hash},
+            status=COMPLETE if complete else RUNNING,
+            parent_run_id=None,
+            created_ms=now_ms,
+        )
+    )
+    first = NewNode(
+        node=0,
+        parent=None,
+        step_key="",
+        title=program.name,
+        notes=notes,
+        artifacts="[]",
+        snapshot=encode(outcome.snapshot),
+        is_complete=complete,
+    )
+    body = {
+        "workflowId": program.id,
+        "workflowHash": run.workflow_hash,
+        "sessionId": run.session_id,
+        "by": call.principal.name,
+        "complete": complete,
+    }
+    head = journal.new_head(call.workspace_id, run.run_id)
+    yield from stored.grow(head, "workflow_started", body, first, now_ms)
+
+
+def _answer_start(
+    call: WorkflowCall, run: StoredRun, compiled: Compiled, outcome: Advanced | Complete | Blocked
+) -> WorkflowReply:
+    warnings = compiled.warnings
+    if not isinstance(outcome, Blocked):
+        warnings += outcome.warnings
+    place, shown = TokenClaims("st", run.run_id, 0, run.series), outcome.pending
+    tokens = mint_tokens(call.keys, place, 0 if shown is not None else None)
+    answer = answers.shape_answer(run, tokens, shown, warnings)
+    if isinstance(outcome, Blocked):
+        answer = answers.block_answer(answer, outcome)
+    return WorkflowReply(answer, text.write_start(compiled.program, shown, tokens, warnings))
+
 
 LISTED_BRANCHES: Final = 5
 """How many of the newest branches an advance lists. Few, because the answer is stored."""

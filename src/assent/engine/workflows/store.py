@@ -1,8 +1,11 @@
-"""Workflow runs in the store: programs, nodes, answers, checkpoints, confirmations.
+"""Workflow runs in the store: programs, nodes, answers, checkpoints, confirmations, people's notes.
 
 A run is a tree of nodes. An advance reads one node and writes one, so it costs the same at step
 1,000 as at step 1 (W74). The log of a run is its stream in the journal, whose lock serialises
 changes of the run.
+
+A session is deleted as a whole when none of its runs was changed within the configured time and none of its actions
+waits for a person (W72). A program is deleted when no run is pinned to it. The journal and the actions stay.
 """
 
 from __future__ import annotations
@@ -10,16 +13,18 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from assent.engine.core import journal
 from assent.engine.core.journal import Head
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.structs import Record
+from assent.kernel.refusals import bad_argument
+from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
+from assent.workflow import check_notes
 from assent.workflow.machine.state import Snapshot
 from assent.workflow.machine.state import decode as decode_snapshot
 from assent.workflow.machine.state import encode as encode_snapshot
@@ -369,3 +374,99 @@ def read_run(row: Row) -> StoredRun:
         nodes=row["nodes"],
         series=row["series"],
     )
+
+
+class SessionNote(WireRecord):
+    note_id: str
+    author: str
+    notes: str
+    created_ms: int
+
+
+def add_note(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Transaction[None]:
+    """Store a note on an existing session."""
+    check_notes(note.notes)
+    found = yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)
+    if not found or not note.notes.strip():
+        path, wanted = ("notes", "some text") if found else ("sessionId", "a session of this workspace")
+        raise bad_argument(path, wanted, "nothing")
+    yield from keep_note(workspace_id, session_id, note)
+    yield statements.touch_workflow_session(
+        workspace_id=workspace_id, session_id=session_id, now_ms=note.created_ms
+    )
+
+
+def keep_note(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Transaction[None]:
+    """Store a note with its own time, and its event. An import uses this too."""
+    event = journal.NewEvent(
+        "session_noted",
+        {
+            "sessionId": session_id,
+            "noteId": note.note_id,
+            "by": note.author,
+            "digest": notes_digest(note.notes),
+        },
+    )
+    yield from journal.append(workspace_id, f"session:{session_id}", [event], note.created_ms)
+    yield statements.insert_session_note(
+        workspace_id=workspace_id,
+        session_id=session_id,
+        note_id=note.note_id,
+        author=note.author,
+        notes=note.notes,
+        created_ms=note.created_ms,
+    )
+
+
+def list_notes(workspace_id: WorkspaceId, session_id: str) -> Transaction[tuple[SessionNote, ...]]:
+    """List the notes of a session, oldest first."""
+    rows = yield statements.list_session_notes(workspace_id=workspace_id, session_id=session_id)
+    return tuple(from_row(SessionNote, row) for row in rows)
+
+
+FORGET_JOB: Final = "forget_old_sessions"
+
+
+def forget_old_sessions(before_ms: int, now_ms: int, most: int) -> Transaction[int]:
+    """Delete up to `most` sessions unchanged since `before_ms` (W72). Returns how many it read."""
+    rows = yield statements.list_stale_sessions(before_ms=before_ms, now_ms=now_ms, most=most)
+    for row in rows:
+        named = {"workspace_id": row["workspace_id"], "session_id": row["session_id"]}
+        runs = yield statements.list_session_runs(**named)
+        for run in runs:
+            # An advance holds this lock too, so none can run in between.
+            yield from journal.lock_head(row["workspace_id"], run["run_id"], now_ms)
+        fresh = yield statements.list_session_runs(**named)
+        if len(fresh) != len(runs) or any(run["updated_ms"] >= before_ms for run in fresh):
+            continue
+        session = yield statements.find_workflow_session(**named)
+        if not session or session[0]["updated_ms"] >= before_ms:
+            continue
+        yield from _forget(**named)
+        yield statements.forget_programs(workspace_id=row["workspace_id"], before_ms=before_ms)
+    return len(rows)
+
+
+def forget_session_of(workspace_id: str, name: str, now_ms: int, *, is_run: bool) -> Transaction[None]:
+    """Delete the session of a run, or the named one, because it names a person who is erased."""
+    session_id = name
+    if is_run:
+        found = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=name)
+        if not found:
+            return
+        session_id = found[0]["session_id"]
+    for run in (yield statements.list_session_runs(workspace_id=workspace_id, session_id=session_id)):
+        yield from journal.lock_head(workspace_id, run["run_id"], now_ms)
+    yield from _forget(workspace_id, session_id)
+
+
+def _forget(workspace_id: str, session_id: str) -> Transaction[None]:
+    """Delete a session whose runs are locked."""
+    named = {"workspace_id": workspace_id, "session_id": session_id}
+    yield statements.forget_session_nodes(**named)
+    yield statements.forget_session_answers(**named)
+    yield statements.forget_session_checkpoints(**named)
+    yield statements.forget_session_confirmations(**named)
+    yield statements.forget_session_runs(**named)
+    yield statements.forget_session_notes(**named)
+    yield statements.forget_session(**named)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assent.engine.connections.approved import action_of, not_ready
 from assent.engine.connections.named_secrets import open_secrets
 from assent.engine.core.services import Services
 from assent.engine.core.vault import SealBroken
@@ -49,6 +48,7 @@ from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
 from assent.net.http_outcomes import failure, not_connected, not_now
 from assent.ports import Connector, Context, Delivered, OutcomeUnknown
+from assent.ports.context import action_of, not_ready
 
 if TYPE_CHECKING:
     from assent.net.outgoing import Posted

@@ -27,7 +27,6 @@ from assent.platform.services import (
     connection_store,
     decode_measurement,
     long_runs,
-    manual_metrics,
     measurement,
     memory,
     runs,
@@ -131,7 +130,7 @@ def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Tran
     by_hand: list[Observation] = []
     sent = dict.fromkeys(action.run_id for action in found if action.status is Status.EXECUTED)
     for run_id in list(sent)[:RUNS_READ]:
-        lines = yield from manual_metrics.list_reported(workspace_id, run_id)
+        lines = yield from measurement.list_reported(workspace_id, run_id)
         by_hand += [
             Observation(
                 channel=line["channel"],

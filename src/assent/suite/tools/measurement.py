@@ -13,7 +13,6 @@ from assent.platform.services import (
     Transaction,
     actions,
     circumstances,
-    manual_metrics,
     measurement,
     measurements,
     unavailable,
@@ -209,7 +208,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
             if not sent:
                 raise unavailable("Nothing of this run has been sent.")
             raise bad_argument("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
-        kept = yield from manual_metrics.record(
+        kept = yield from measurement.record_reported(
             workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
         )
         numbers = describe_numbers(request.metrics)

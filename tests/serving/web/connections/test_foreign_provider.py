@@ -16,7 +16,6 @@ from tests.serving.web.connections.kit import consent
 from tests.serving.web.review.kit import House, form, forms
 from tests.surfaces import ManualClock, Surface
 
-from assent.engine.connections.approved import action_of, not_ready
 from assent.engine.connections.grants import Grantor, OAuthClient
 from assent.engine.connections.oauth_access import OAuthAccess, make_access
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -35,6 +34,7 @@ from assent.ports import (
     OutcomeUnknown,
     StagedEffect,
 )
+from assent.ports.context import action_of, not_ready
 from assent.testing.ledger import Ledger
 from assent.testing.oauth_provider import OAuthServer, RegisteredApp
 

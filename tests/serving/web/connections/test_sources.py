@@ -11,7 +11,7 @@ from tests.suite.channels.kit import connect as key_connect
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import measurement
-from assent.engine.learning.measured import Measurement
+from assent.engine.learning.measurement import Measurement
 from assent.gate.effects import EffectTypes
 from assent.gate.measurement.recommend import assess
 from assent.gate.records import Asset

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.serving.web.shell.test_session_graph import tree
 
-from assent.engine.views.session_timeline import Moment, TimedStep, time_steps
-from assent.engine.views.session_views import SessionRunLine
+from assent.engine.views.session_views import Moment, SessionRunLine, TimedStep, time_steps
 from assent.kernel.ids import RunId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.serving.web.sessions.cards import draw_split, run_badge, span

@@ -20,8 +20,7 @@ from tests.serving.web.shell import past, stories
 
 from assent.engine.actions import policies
 from assent.engine.actions.staging import PreparedRun
-from assent.engine.connections.manual import ManualConnector
-from assent.engine.connections.registering import register
+from assent.engine.connections.registry import ManualConnector, register
 from assent.engine.core import brands, tenancy
 from assent.engine.core.brands import WorkspaceBrand
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

@@ -11,7 +11,7 @@ from tests.serving.web.shell import stories, weeks
 
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics
+from assent.engine.learning import measurement
 from assent.kernel.ids import RunId
 from assent.ports import Draft
 from assent.use_cases import measurements
@@ -169,7 +169,7 @@ async def send(house: House, each: Launch, rule: str) -> PreparedRun:
     for channel, numbers in each.numbers.items():
         now_ms = house.clock.now_ms()
         record: Any = partial(
-            manual_metrics.record, LOCAL_WORKSPACE, RunId(run.run_id), channel, numbers, "page", now_ms
+            measurement.record_reported, LOCAL_WORKSPACE, RunId(run.run_id), channel, numbers, "page", now_ms
         )
         await house.app.store.write(record)
     await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")

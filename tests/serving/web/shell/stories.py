@@ -10,7 +10,7 @@ from tests.serving.web.review.kit import House, mail, post
 
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics
+from assent.engine.learning import measurement
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import NewEntry
 from assent.gate.records import MEASURE_AFTER
@@ -186,7 +186,7 @@ async def measured_launch(house: House, goal: str, views: int, responses: int) -
     house.clock.advance(days=2)
     now_ms = house.clock.now_ms()
     await house.app.store.write(
-        lambda: manual_metrics.record(
+        lambda: measurement.record_reported(
             LOCAL_WORKSPACE,
             RunId(run.run_id),
             "linkedin",

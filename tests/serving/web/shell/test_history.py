@@ -15,7 +15,7 @@ from tests.serving.web.shell.weeks import Weeks
 
 from assent.engine.audit import views as audit_views
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics
+from assent.engine.learning import measurement
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
 from assent.engine.views import run_views
@@ -191,7 +191,7 @@ async def numbers_are_added_by_hand_and_measured(past: Past) -> None:
         assert answer.status_code == 400, fields
     await past.send(path, "channel=x", impressions="1,450", source="X, post analytics")
     stored = await past.house.app.store.read(
-        lambda: manual_metrics.list_reported(LOCAL_WORKSPACE, RunId(run_id))
+        lambda: measurement.list_reported(LOCAL_WORKSPACE, RunId(run_id))
     )
     noted = {row["channel"]: row["source"] for row in stored}
     assert noted["x"] == "X, post analytics, by Ingrid Solberg <ingrid@example.org>"

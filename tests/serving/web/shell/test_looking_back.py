@@ -21,11 +21,11 @@ from tests.sqlite_files import new_sqlite
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics
+from assent.engine.learning import measurement
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
-from assent.engine.workflows import session_notes
-from assent.engine.workflows.session_notes import SessionNote
+from assent.engine.workflows import store
+from assent.engine.workflows.store import SessionNote
 from assent.gate.records import MEASURE_AFTER
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.serving.web.audit.screens import escape_csv_cell
@@ -359,7 +359,7 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
         await stories.sent(house, run)
         house.clock.advance(days=1)
         metrics, now_ms = {**numbers}, house.clock.now_ms()
-        note = partial(manual_metrics.record, LOCAL_WORKSPACE, RunId(run.run_id), "linkedin")
+        note = partial(measurement.record_reported, LOCAL_WORKSPACE, RunId(run.run_id), "linkedin")
         await house.app.store.write(partial(note, metrics, "Ada", now_ms))
         await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
 
@@ -499,9 +499,7 @@ async def test_a_session_whose_steps_were_changed_is_not_taken_out(world: World)
 async def test_a_long_note_is_shown_whole_and_as_it_is(world: World) -> None:
     text = "word " * 9_000
     note = SessionNote(world.house.services.new_id(1), "Ada", text, world.house.clock.now_ms())
-    await world.house.app.store.write(
-        lambda: session_notes.add(LOCAL_WORKSPACE, world.review.session_id, note)
-    )
+    await world.house.app.store.write(lambda: store.add_note(LOCAL_WORKSPACE, world.review.session_id, note))
     page = await world.page(f"/sessions/{world.review.run_id}")
     assert page.count("word ") >= 9_000
 

@@ -21,8 +21,8 @@ from tests.serving.web.shell import stories
 from tests.serving.web.shell.conftest import OpenScreen
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.workflows import session_notes
-from assent.engine.workflows.session_notes import SessionNote
+from assent.engine.workflows import store
+from assent.engine.workflows.store import SessionNote
 from assent.ports import Draft
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -67,7 +67,7 @@ async def past(house: House) -> Past:
     review = await stories.review(house)
     second = await stories.second_run(house, review.session_id)
     note = SessionNote(house.services.new_id(1), "Ada", "Agreed: **merge** on Monday.", house.clock.now_ms())
-    await house.app.store.write(lambda: session_notes.add(LOCAL_WORKSPACE, review.session_id, note))
+    await house.app.store.write(lambda: store.add_note(LOCAL_WORKSPACE, review.session_id, note))
     await stories.measured_launch(house, "Launch Assent to developers", 1200, 14)
     launch = await stories.measured_launch(house, "Tell people about 1.1", 1840, 31)
     await stories.remember(house, "We never use exclamation marks.", state="proposed")
@@ -305,9 +305,7 @@ async def hostile_past(house: House) -> list[str]:
     assert other["kind"] == "step"
     run_id = begun["session"]["runId"]
     note = SessionNote(house.services.new_id(1), CORPUS[0], every, house.clock.now_ms())
-    await house.app.store.write(
-        lambda: session_notes.add(LOCAL_WORKSPACE, begun["session"]["sessionId"], note)
-    )
+    await house.app.store.write(lambda: store.add_note(LOCAL_WORKSPACE, begun["session"]["sessionId"], note))
     launch = await stories.launch(
         house, CORPUS[0], post(), drafts=(Draft(type=CORPUS[1], title=CORPUS[2], body=every),)
     )

@@ -12,7 +12,7 @@ from tests.serving.web.shell import stories
 from assent.engine.actions import decisions
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import manual_metrics
+from assent.engine.learning import measurement
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import MEASURE_AFTER, Assurance
 from assent.kernel.ids import ActionId, RunId
@@ -114,7 +114,13 @@ async def launch(
         now_ms = house.clock.now_ms()
         await house.app.store.write(
             partial(
-                manual_metrics.record, LOCAL_WORKSPACE, RunId(run.run_id), channel, metrics, "page", now_ms
+                measurement.record_reported,
+                LOCAL_WORKSPACE,
+                RunId(run.run_id),
+                channel,
+                metrics,
+                "page",
+                now_ms,
             )
         )
     await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")

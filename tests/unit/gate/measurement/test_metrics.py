@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.learning.measured import Measurement, assess_run, describe_reading
+from assent.engine.learning.measurement import Measurement, assess_run, describe_reading
 from assent.gate.effects import EffectType, EffectTypes
 from assent.gate.measurement.metrics import (
     METRICS,

@@ -13,8 +13,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.core import connection_store, jobs
-from assent.engine.learning import manual_metrics, measurement
-from assent.engine.learning.measured import Measurement, decode_measurement
+from assent.engine.learning import measurement
+from assent.engine.learning.measurement import Measurement, decode_measurement
 from assent.engine.views import measure_views
 from assent.engine.views.measure_views import MOST_COUNTED, MeasurableRun, ResultRun, Results
 from assent.gate.connection import Connection
@@ -574,7 +574,9 @@ async def _record(
     source = f"{typed['source'].strip()}, by {visit.person.label}"
 
     def record() -> Transaction[None]:
-        yield from manual_metrics.record(visit.workspace_id, run.run_id, channel, given, source, visit.now_ms)
+        yield from measurement.record_reported(
+            visit.workspace_id, run.run_id, channel, given, source, visit.now_ms
+        )
         planned = yield from measurement.find(visit.workspace_id, run.run_id)
         if planned is not None and planned.due_ms <= visit.now_ms:
             yield from jobs.enqueue(

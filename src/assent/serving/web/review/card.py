@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from assent.engine.actions import change_requests
+from assent.engine.actions import decisions
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.remainder import AGAIN_AS
 from assent.engine.core.jobs import JobState
@@ -26,7 +26,7 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
-from assent.present.manual_brief import ManualBrief, manual_brief
+from assent.present.cards import ManualBrief, manual_brief
 from assent.present.notes import is_unsent
 from assent.present.refusals import describe_freeze, explain_missing_type
 from assent.serving.web.connections.provider import find_connect_path
@@ -292,7 +292,7 @@ def build_card(
         memory=_memory(found, action),
         changes=_changes(found, action, looking, steps),
         drift=tuple(capital(describe_change(each)) for each in read_changes(action)),
-        wishes=change_requests.list_requests(action),
+        wishes=decisions.list_change_requests(action),
         look_at=naming.web_address(view.look_at) or "",
         pictures=pictures,
         gates=tuple(GATES.get(gate, gate.replace("_", " ").capitalize()) for gate in preflight.gates),

@@ -21,7 +21,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assent.engine.actions import actions, approvals, editing
+from assent.engine.actions import actions, approvals, content
 from assent.engine.actions.content import describe
 from assent.engine.actions.reconciliation import can_be_asked
 from assent.engine.core import freezes, tenancy
@@ -502,7 +502,7 @@ def _differences(action: Action, before: dict[str, str], typed: dict[str, str]) 
 async def try_edit(services: Services, action: Action, form: dict[str, str]) -> EditTrial:
     """Return what saving would answer, by the same rules as saving."""
     try:
-        effect = await editing.edit_effect(services, action.effect, review_decisions.changes(action, form))
+        effect = await content.edit_effect(services, action.effect, review_decisions.changes(action, form))
         view = await describe(services, action.workspace_id, effect)
     except BadFields as bad:
         return EditTrial(tuple(bad.wrong.values()))

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from starlette.responses import Response
 
 from assent.engine.audit.views import AuditCursor
-from assent.engine.learning.measured import Measurement, decode_measurement
+from assent.engine.learning.measurement import Measurement, decode_measurement
 from assent.engine.views import names, run_views
 from assent.engine.views.names import FirstAction
 from assent.engine.views.run_views import ActionCount, ActionPlace, RunDetail, RunLine, RunPage

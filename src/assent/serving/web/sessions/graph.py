@@ -19,8 +19,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.views.session_timeline import Moment, TimedStep
-from assent.engine.views.session_views import TreeNode
+from assent.engine.views.session_views import Moment, TimedStep, TreeNode
 from assent.kernel.limits import DAY_MS, MINUTE_MS
 from assent.kernel.structs import Record
 

@@ -14,13 +14,11 @@ from starlette.responses import Response
 
 from assent.engine.audit.views import LAST_MS
 from assent.engine.core.offloading import run_apart
-from assent.engine.views import session_timeline as timelines
 from assent.engine.views import session_views
-from assent.engine.views.session_timeline import Timeline
-from assent.engine.views.session_views import RunView, SessionRunLine, StepView
-from assent.engine.workflows import bundles, session_notes
+from assent.engine.views.session_views import RunView, SessionRunLine, StepView, Timeline
+from assent.engine.workflows import bundles
 from assent.engine.workflows import store as stored
-from assent.engine.workflows.session_notes import SessionNote
+from assent.engine.workflows.store import SessionNote
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_BUNDLE_BYTES, MAX_NOTES_BYTES
 from assent.kernel.times import iso_time
@@ -220,7 +218,7 @@ async def add_note(visit: Visit) -> Response:
 
     def keep() -> Transaction[None]:
         view = yield from find_run(visit)
-        yield from session_notes.add(visit.workspace_id, view.run.session_id, note)
+        yield from stored.add_note(visit.workspace_id, view.run.session_id, note)
 
     await visit.write(keep)
     return visit.go(f"/sessions/{visit.part('run_id')}#session-notes")
@@ -286,7 +284,7 @@ async def timeline(visit: Visit) -> Response:
     run_id = visit.part("run_id")
 
     def look() -> Transaction[Timeline]:
-        found = (yield from timelines.timeline(visit.workspace_id, run_id)) if is_uuid(run_id) else None
+        found = (yield from session_views.timeline(visit.workspace_id, run_id)) if is_uuid(run_id) else None
         if found is None:
             raise PageRefused(NO_SUCH_RUN)
         return found
@@ -315,7 +313,7 @@ async def timeline(visit: Visit) -> Response:
     return visit.page("session_timeline.html", values)
 
 
-def _describe_length(step: timelines.TimedStep, now_ms: int) -> str:
+def _describe_length(step: session_views.TimedStep, now_ms: int) -> str:
     if step.kind == "started":
         return ""
     return span((now_ms if step.ended_ms is None else step.ended_ms) - step.started_ms)
