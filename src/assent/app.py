@@ -11,11 +11,11 @@ import dataclasses
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -35,7 +35,8 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import ShieldedTasks, Waits
 from assent.engine.recovery.positions import Restore
-from assent.extensions.bundles import SUITE, WRAP, BundleProcess, load_bundle, load_bundles
+from assent.extensions.hooks import Extension, ExtensionProcess, load_extensions
+from assent.extensions.problems import BadExtension
 from assent.gate import review_link
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import RELAY
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from assent.engine.definitions.library import WorkflowLibrary
     from assent.extensions.registry import Extensions
     from assent.gate.audit import RestoreReport, Verdict
+    from assent.ports.notifiers import Notifier
     from assent.serving.gateway import ToolGateway
     from assent.sql.components import Component
 
@@ -91,21 +93,6 @@ and workflow folders are the owner's, too."""
 
 WITHHELD: Final = frozenset({"secrets", "run_token_secrets", "api_key", "database_url", "oidc_client_secret"})
 """Settings that no extension reads."""
-
-
-class SuiteProcess(BundleProcess, Protocol):
-    """The suite in one process."""
-
-    def with_settings(self, settings: Mapping[str, Any]) -> BundleProcess:
-        """Return the suite of other workspaces in the same process, by other settings."""
-        ...
-
-
-class WrapProcess(BundleProcess, Protocol):
-    """Wrapping in one process, with the tools of wrapped servers."""
-
-    @property
-    def gateway(self) -> ToolGateway: ...
 
 
 class App:
@@ -137,7 +124,7 @@ class App:
             one_client=one_client,
             follow=self.clock.follow if isinstance(self.clock, SystemClock) else None,
             prepare=self._prepare_store,
-            list_components=lambda: list_components(self.extensions),
+            list_components=lambda: list_components(settings, self.extensions),
         )
         self.restored: RestoreReport | None = None
         """The restore that this process found and recorded."""
@@ -149,7 +136,7 @@ class App:
         self._added: dict[str, Connector] = {}
         """The connectors of extensions, once they are made."""
         self._given = connectors
-        self._own_effects = cache(lambda: effects or _make_effects())
+        self._own_effects = cache(lambda: effects or _make_effects(self.installed))
         self._shared_settings = msgspec.structs.replace(settings, **{name: DEFAULTS[name] for name in OWNED})
         self.services = Services(
             store=self.store,
@@ -162,7 +149,7 @@ class App:
             connections=self.connections,
             workflows=lambda: self.shared_workflows,
             verify_journal=self._verify_journal,
-            make_notifiers=lambda: (each for bundle in self.bundles for each in bundle.make_notifiers()),
+            make_notifiers=self._make_notifiers,
             limits=make_limits(settings, self.store),
             links=PageLinks(
                 page_address=page_address or (lambda: settings.base_url),
@@ -176,7 +163,7 @@ class App:
                 bound_here=is_loopback(settings.host) and not settings.trust_proxy_headers,
             ),
             outgoing=self._make_outgoing(()),
-            bundle=lambda: self.shared_suite,
+            extensions=lambda: self.shared_processes,
             background=Background(
                 wake_jobs=lambda: self.wake_jobs(),
                 waits=self.waits,
@@ -192,7 +179,7 @@ class App:
             make_effects=self._make_effects,
             workflows=lambda: self.workflows,
             outgoing=self._make_outgoing(settings.allow_hosts),
-            bundle=lambda: self.suite,
+            extensions=lambda: self.processes,
             owned=True,
         )
         """The services of the owner's workspaces, with everything that the settings bring."""
@@ -209,23 +196,29 @@ class App:
         return self.owner_services if self.owns(workspace_id) else self.services
 
     @cached_property
-    def suite(self) -> SuiteProcess:
-        """The suite in this process, loaded at the first use."""
-        return cast(SuiteProcess, load_bundle(SUITE).start(self.owner_services, _show_bundle(self.settings)))
+    def installed(self) -> tuple[Extension, ...]:
+        """The extensions of installed distributions."""
+        return list_installed(self.settings)
 
     @cached_property
-    def shared_suite(self) -> BundleProcess:
-        """The suite of any other workspace: without the settings that are the owner's."""
-        return self.suite.with_settings(_show_bundle(self._shared_settings))
+    def processes(self) -> Mapping[str, ExtensionProcess]:
+        """Their parts in this process by name, started at the first use."""
+        shown = show_settings(self.settings)
+        return {each.name: each.start(self.services, shown) for each in self.installed}
 
     @cached_property
-    def wrap(self) -> WrapProcess:
-        """Wrapping in this process, loaded at the first use."""
-        return cast(WrapProcess, load_bundle(WRAP).start(self.services, _show_bundle(self.settings)))
+    def shared_processes(self) -> Mapping[str, ExtensionProcess]:
+        """Their parts for any other workspace: without the settings that are the owner's."""
+        shown = show_settings(self._shared_settings)
+        return {name: each.with_settings(shown) for name, each in self.processes.items()}
 
     @property
-    def bundles(self) -> tuple[BundleProcess, ...]:
-        return self.suite, self.wrap
+    def gateway(self) -> ToolGateway:
+        """The tools of wrapped servers. Raises `SettingsError` if no extension wraps any."""
+        for each in self.processes.values():
+            if each.gateway is not None:
+                return cast("ToolGateway", each.gateway)
+        raise SettingsError("No extension that wraps servers is installed.\nInstall assent-wrap.")
 
     @cached_property
     def workflows(self) -> WorkflowLibrary:
@@ -288,10 +281,10 @@ class App:
         return own.extend(list_types(found), list_connectors(found), names)
 
     def _make_shared_connectors(self) -> Mapping[str, Connector]:
-        return self._make_own_connectors(self.shared_suite) if self._given is None else self._given
+        return self._make_own_connectors(self.shared_processes) if self._given is None else self._given
 
     def _make_connectors(self) -> Mapping[str, Connector]:
-        own = self._make_own_connectors(self.suite) if self._given is None else self._given
+        own = self._make_own_connectors(self.processes) if self._given is None else self._given
         if not self.extensions.operators:
             return own
         from assent.extensions.wiring import make_connectors
@@ -300,15 +293,19 @@ class App:
         self._added = make_connectors(self.extensions, lambda: self.owner_services, hosts, os.environ)
         return {**own, **self._added}
 
-    def _make_own_connectors(self, suite: BundleProcess) -> dict[str, Connector]:
+    def _make_own_connectors(self, processes: Mapping[str, ExtensionProcess]) -> dict[str, Connector]:
         from assent.engine.connections.registry import ManualConnector, register
 
-        return register((ManualConnector(), *suite.make_connectors(), *self._wrap_connectors))
+        added = (connector for each in processes.values() for connector in each.make_connectors())
+        return register((ManualConnector(), *added))
 
-    @cached_property
-    def _wrap_connectors(self) -> tuple[Connector, ...]:
-        """Made once: they hold the processes of wrapped servers."""
-        return tuple(self.wrap.make_connectors())
+    def _make_notifiers(self) -> Iterator[Notifier]:
+        from assent.engine.people.notifiers import MailNotifier, WebPushNotifier
+
+        yield MailNotifier()
+        shown = show_settings(self.settings)
+        yield from (notifier for each in self.installed for notifier in each.make_notifiers(shown))
+        yield WebPushNotifier()
 
     def _make_outgoing(self, allow_hosts: tuple[str, ...]) -> Outgoing:
         notes = ServerNotes(self.settings, self.clock, lambda: self.owner_services.connectors)
@@ -386,8 +383,11 @@ class App:
         await self.callers.close()
         await self.executions.finish()
         await self._finish_renewals()
-        for name in vars(self).keys() & {"shared_suite", "suite", "wrap"}:
-            await getattr(self, name).close()
+        started = [
+            each for name in ("shared_processes", "processes") for each in vars(self).get(name, {}).values()
+        ]
+        for process in dict.fromkeys(started):
+            await process.close()
         await self.heads.close()
         await self.store.close()
 
@@ -441,7 +441,7 @@ def load_operators(settings: Settings) -> Extensions:
 
     if not are_offered(settings.operators, settings.effects):
         return Extensions()
-    own, tables = _make_effects(), list_components(Extensions())
+    own, tables = _make_effects(list_installed(settings)), list_components(settings, Extensions())
     executors = {tool for each in own.types.values() for tool in (each.executor_tool, *each.executor_tools)}
     taken = Names(
         types=dict.fromkeys(own.types, CORE),
@@ -458,29 +458,35 @@ def load_operators(settings: Settings) -> Extensions:
     )
 
 
-def list_components(extensions: Extensions) -> tuple[Component, ...]:
-    """Return the components of this release, then those of other packages."""
-    own = (each for bundle in load_bundles() for each in bundle.list_components())
-    return (*own, *extensions.components)
+def list_installed(settings: Settings) -> tuple[Extension, ...]:
+    """Return the extensions that this server loads. Raises `SettingsError` if one that is named cannot be loaded."""
+    try:
+        return load_extensions(settings.extensions)
+    except BadExtension as bad:
+        raise SettingsError(f"The setting extensions does not work: {bad.why}\n{bad.fix}") from bad
+
+
+def list_components(settings: Settings, operators: Extensions) -> tuple[Component, ...]:
+    """Return the components of extensions, then those of operators."""
+    installed = (each for extension in list_installed(settings) for each in extension.list_components())
+    return (*installed, *operators.components)
 
 
 def _load_subscribers() -> tuple[Subscriber, ...]:
-    from assent.subscribers import SUBSCRIBERS
+    from assent.subscribers import list_subscribers
 
-    return SUBSCRIBERS
+    return list_subscribers()
 
 
-def _make_effects() -> EffectTypes:
-    bundles = load_bundles()
-
+def _make_effects(installed: tuple[Extension, ...]) -> EffectTypes:
     def name_operators() -> dict[str, str]:
-        return {each.id: each.label for bundle in bundles for each in bundle.list_operators()}
+        return {each.id: each.label for extension in installed for each in extension.list_operators()}
 
     return EffectTypes(
-        (each for bundle in bundles for each in bundle.list_types()),
-        (each for bundle in bundles for each in bundle.list_connectors()),
+        (each for extension in installed for each in extension.list_types()),
+        (each for extension in installed for each in extension.list_connectors()),
         name_operators=name_operators,
-        families=(each for bundle in bundles for each in bundle.list_families()),
+        families=(each for extension in installed for each in extension.list_families()),
     )
 
 
@@ -505,8 +511,8 @@ def make_limits(settings: Settings, store: Store) -> Limits:
     )
 
 
-def _show_bundle(settings: Settings) -> dict[str, Any]:
-    """Return the settings that a bundle reads."""
+def show_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings that an extension reads."""
     values = msgspec.structs.asdict(settings)
     return {name: value for name, value in values.items() if name not in WITHHELD}
 

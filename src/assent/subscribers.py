@@ -1,4 +1,5 @@
-"""What follows from a change of an action, in the order in which it is done (`assent.engine.actions.hooks`)."""
+"""What follows from a change of an action, in the order in which it is done (`assent.engine.actions.hooks`): what our
+extensions add, then the core's own."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from assent.engine.actions.hooks import Subscriber
 from assent.engine.learning import credits, measurement, memory, pictures
 from assent.engine.people import notifications
 from assent.engine.webhooks import events as webhook_events
+from assent.extensions.hooks import load_extensions
 
-SUBSCRIBERS: Final = (
+CORE: Final = (
     Subscriber(
         name="credits", weigh=credits.weigh_costs, claimed=credits.reserve, settled=credits.settle_outcome
     ),
@@ -39,3 +41,9 @@ SUBSCRIBERS: Final = (
         settled=webhook_events.announce_outcome,
     ),
 )
+
+
+def list_subscribers() -> tuple[Subscriber, ...]:
+    """Return the whole table. Only our own distributions subscribe, so no setting adds to it."""
+    added = (each for extension in load_extensions() for each in extension.list_subscribers())
+    return (*added, *CORE)

@@ -11,14 +11,13 @@ import pytest
 from tests.contract.talk import KEYED, PUBLIC, SIGNUP
 from tests.surfaces import BASE_URL, Surface
 
+from assent.extensions.hooks import load_extensions
 from assent.gate.transitions import TABLE
 from assent.kernel.refusals import Reason
 from assent.serving.web.shell import clients
-from assent.suite import bundle as suite_bundle
 from assent.tools.catalog import arrange, input_schema
-from assent.wrap import bundle as wrap_bundle
 
-ALL_TOOLS = arrange((*suite_bundle.list_tools(), *wrap_bundle.list_tools()))
+ALL_TOOLS = arrange([tool for extension in load_extensions() for tool in extension.list_tools()])
 """The tools of a server, in the order of its list."""
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = "https://chieflab.io/spec/v0.1"

@@ -12,9 +12,9 @@ import pytest
 from tests.docs.pages import DOCS, block_of, blocks_of
 from tests.processes.running import ASSENT, Serve, environment
 
-from assent.cli.conform import conform
 from assent.conformance import ALL_CHECKS
 from assent.conformance.checking import CheckOutcome, ConformanceReport
+from assent.conformance.command import conform
 
 PAGE = "conform.md"
 ADDRESS = "http://localhost:8080"

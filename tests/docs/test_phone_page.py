@@ -10,11 +10,12 @@ from tests.certificates import write_certificate
 from tests.docs.pages import DOCS, block_of, blocks_of
 
 from assent.engine.people import notifications
+from assent.engine.people.notifiers import MailNotifier, WebPushNotifier
 from assent.kernel.limits import DAY_MS
+from assent.notify.notifiers import make_notifiers
 from assent.processes.start_checks import check_certificate
 from assent.settings.load import load_settings
 from assent.settings.public_url import phone_url
-from assent.suite.notifiers import make_notifiers
 
 PAGE = "phone.md"
 
@@ -56,6 +57,10 @@ def test_the_settings_of_each_way_offer_the_code(tmp_path: Path, position: int, 
 
 def test_the_page_on_notifications_names_every_kind() -> None:
     page = (DOCS / "notifications.md").read_text(encoding="utf-8").lower()
-    for each in make_notifiers({"telegram_url": "https://api.telegram.org"}):
+    for each in (
+        *make_notifiers({"telegram_url": "https://api.telegram.org"}),
+        MailNotifier(),
+        WebPushNotifier(),
+    ):
         assert (each.label if not each.by_browser else "web push").lower() in page, each.kind
     assert notifications.LEAD_MS == DAY_MS and "a day\nbefore" in page

@@ -29,7 +29,7 @@ def run() -> None:
         parts: Any = module
         parts.App = made
     server: Any = serve
-    server.catalog_for = lambda settings, extensions: CATALOG
+    server.make_catalog = lambda app: CATALOG
     main(sys.argv[1:])
 
 

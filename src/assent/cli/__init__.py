@@ -8,10 +8,30 @@ from collections.abc import Sequence
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code: 0 success, 1 failure, 2 usage error."""
     from assent.cli.commands import build_parser
+    from assent.extensions.problems import BadExtension
     from assent.settings.client_config import name_program
 
     try:
-        build_parser()(list(arguments), prog_name=name_program())
+        parser = build_parser(_find_extensions(arguments))
+    except BadExtension:  # the command says it, once it has read the settings
+        parser = build_parser()
+    try:
+        parser(list(arguments), prog_name=name_program())
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     return 0
+
+
+def _find_extensions(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return the extensions that the settings name, before the arguments can be parsed: they bring commands."""
+    from assent.settings.load import SettingsError, load_settings
+
+    flags: dict[str, object] = {}
+    for argument, following in zip(arguments, (*arguments[1:], ""), strict=True):
+        flag, equals, value = argument.partition("=")
+        if flag in ("--config", "--data-dir"):
+            flags[flag.removeprefix("--").replace("-", "_")] = value if equals else following
+    try:
+        return load_settings(flags).settings.extensions
+    except SettingsError:  # as above
+        return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Annotated, Final, cast
 
@@ -15,7 +15,6 @@ from assent import __version__
 from assent.cli import (
     audit,
     boundary,
-    conform,
     connect,
     demo,
     doctor,
@@ -35,6 +34,7 @@ from assent.cli import (
     workspaces,
 )
 from assent.cli.session import add_command
+from assent.extensions.hooks import Command, load_extensions
 
 
 def _version(wanted: bool) -> None:
@@ -80,7 +80,6 @@ COMMANDS: Final[dict[str, Body]] = {
     "freeze": freeze.freeze,
     "unfreeze": freeze.unfreeze,
     "boundary": boundary.boundary,
-    "conform": conform.conform,
     "demo": demo.demo,
 }
 
@@ -158,26 +157,53 @@ WITHOUT_JSON: Final = (
 )
 """Commands whose output has a form of its own."""
 
+
 BARE: Final = (server.wrap, server.hook_claude_code)
 """Commands without the common flags: they parse their own, and --config of `wrap` is a client's file."""
 
-
-def _add(group: typer.Typer, commands: dict[str, Body]) -> None:
-    for name, body in commands.items():
-        if body in BARE:
-            group.command(name)(body)
-        else:
-            add_command(group, name, body, json=body not in WITHOUT_JSON)
+_groups: Final[dict[str, typer.Typer]] = {}
 
 
-_add(app, COMMANDS)
-for _name, (_help, _commands) in GROUPS.items():
-    _group = typer.Typer(no_args_is_help=True)
-    _add(_group, _commands)
-    app.add_typer(_group, name=_name, help=_help)
+def _add(command: Command) -> None:
+    """Add a command, with its group if that is new."""
+    *group, name = command.name.split()
+    target = app
+    if group:
+        if group[0] not in _groups:
+            _groups[group[0]] = typer.Typer(no_args_is_help=True)
+            app.add_typer(_groups[group[0]], name=group[0], help=command.group_help)
+        target = _groups[group[0]]
+    if command.has_common_flags:
+        add_command(target, name, command.run, json=command.has_json)
+    else:
+        target.command(name)(command.run)
+
+
+def _list_core() -> Iterator[Command]:
+    named = [(name, "", body) for name, body in COMMANDS.items()]
+    for group, (help_text, commands) in GROUPS.items():
+        named += [(f"{group} {name}", help_text, body) for name, body in commands.items()]
+    for name, help_text, body in named:
+        yield Command(
+            name=name,
+            run=body,
+            group_help=help_text,
+            has_json=body not in WITHOUT_JSON,
+            has_common_flags=body not in BARE,
+        )
+
+
+for _command in (
+    *_list_core(),
+    *(each for extension in load_extensions() for each in extension.list_commands()),
+):
+    _add(_command)
 
 
 @cache
-def build_parser() -> typer.core.TyperGroup:
-    """The parser of every command."""
+def build_parser(named: tuple[str, ...] = ()) -> typer.core.TyperGroup:
+    """The parser of every command, with those of extensions that the settings name."""
+    for extension in load_extensions(named)[len(load_extensions()) :]:
+        for command in extension.list_commands():
+            _add(command)
     return cast(typer.core.TyperGroup, typer.main.get_command(app))

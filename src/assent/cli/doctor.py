@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from assent import __version__
 from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, explain
-from assent.kernel.distribution import word_install
+from assent.extensions.hooks import DoctorCheck, Extension
 from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.net.loopback import is_loopback
@@ -47,15 +47,6 @@ NOT_FOUND: Final = (
 )
 
 MANY_JOBS: Final = 100
-
-
-class DoctorCheck(Record):
-    """One check. `fix` says what to do if it failed."""
-
-    name: str
-    ok: bool
-    detail: str
-    fix: str | None = None
 
 
 def fail_as(name: str, message: str) -> DoctorCheck:
@@ -323,7 +314,7 @@ def doctor(
 ) -> int:
     """Try what `serve` does at its start: settings, files, database, operators, port and pages. Leaves
     everything as it was; exits with 1 where something is wrong."""
-    from assent.app import list_components, load_operators
+    from assent.app import list_components, list_installed, load_operators
 
     session.add_flags(host=host, port=port, base_url=base_url, operators=operators or None)
     session.add_flags(tls_cert=tls_cert, tls_key=tls_key)
@@ -334,17 +325,21 @@ def doctor(
     settings = loaded.settings
     # Only settings that exist under their own name: a value combined from two is shown as the two.
     sources = {row.name: loaded.sources[row.name] for row in TABLE}
-    extensions = load_operators(settings)
+    try:
+        extensions = load_operators(settings)
+        installed = list_installed(settings)
+    except SettingsError as error:
+        return _report(session, [fail_as("extensions", str(error))], sources)
     checks = [
         _settings(sources, loaded.warnings),
         _data_dir(settings),
         *_disk(settings),
         _secrets(settings),
         *_certificate(settings),
-        *asyncio.run(_database(settings, list_components(extensions))),
+        *asyncio.run(_database(settings, list_components(settings, extensions))),
         *_operators(extensions),
         *_wrapped(settings),
-        *_extras(),
+        *_extensions(settings, installed),
         _cap(settings),
         _signup(settings),
         *_address(settings),
@@ -510,12 +505,14 @@ def _operators(loaded: Extensions) -> Iterator[DoctorCheck]:
         yield DoctorCheck("operators", True, note)
 
 
-def _extras() -> Iterator[DoctorCheck]:
-    """Name the optional dependencies that are not installed."""
-    from assent.extensions.bundles import load_bundles
+def _extensions(settings: Settings, installed: tuple[Extension, ...]) -> Iterator[DoctorCheck]:
+    """Name the extensions of other packages, and give what all say about themselves."""
+    from assent.app import show_settings
 
-    for extra in (each for bundle in load_bundles() for each in bundle.list_missing_extras()):
-        yield DoctorCheck(extra.name, True, extra.without, word_install(extra.name))
+    if settings.extensions:
+        yield DoctorCheck("extensions", True, ", ".join(settings.extensions))
+    shown = show_settings(settings)
+    yield from (check for each in installed for check in each.check(shown))
 
 
 def _signup(settings: Settings) -> DoctorCheck:

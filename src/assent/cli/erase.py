@@ -101,7 +101,10 @@ async def _make_eraser(app: App, names: list[str], workspace: str | None) -> Per
 
     await app.store.open()
     workspace_id = (await find_workspace(app, workspace)).workspace_id if workspace is not None else ""
-    places = [*PLACES, *(place for each in list_components(app.extensions) for place in each.personal)]
+    places = [
+        *PLACES,
+        *(place for each in list_components(app.settings, app.extensions) for place in each.personal),
+    ]
     return PersonEraser(app.services, places, names, workspace_id=workspace_id, by=BY)
 
 

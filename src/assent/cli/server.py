@@ -184,7 +184,7 @@ def migrate(session: CommandSession, operators: Operators = None) -> int:
 
     session.add_flags(operators=operators or None)
     operators_found = load_operators(session.settings)
-    components = list_components(operators_found)
+    components = list_components(session.settings, operators_found)
     now_ms = time.time_ns() // 1_000_000
     report = asyncio.run(bring_up_to_date(session.settings.database_url, now_ms, components))
     if not report.applied:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from assent.app import App
 from assent.engine.actions import hooks, reconciliation
@@ -53,7 +54,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
             apart=True,
         ),
         CONTINUE_JOB: JobKind(
-            serve(lambda services, job: long_runs.finish(services, _tool, job)), apart=True
+            serve(lambda services, job: long_runs.finish(services, partial(_find_tool, app), job)), apart=True
         ),
         sign_in_mail.MAIL_JOB: JobKind(serve(sign_in_mail.send), apart=True),
         notifications.NOTIFY_JOB: JobKind(serve(notifications.notify_target), apart=True),
@@ -76,12 +77,11 @@ def job_kinds(app: App) -> dict[str, JobKind]:
     }
 
 
-def _tool(name: str) -> Tool | None:
+def _find_tool(app: App, name: str) -> Tool | None:
     # Imported late: the table of tools is large, and most processes have no long run.
-    from assent.extensions.bundles import load_bundles
     from assent.tools.catalog import Catalog, arrange
 
-    offered = [tool for bundle in load_bundles() for tool in bundle.list_tools()]
+    offered = [tool for extension in app.installed for tool in extension.list_tools()]
     return Catalog(arrange(offered)).by_name.get(name)
 
 

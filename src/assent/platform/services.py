@@ -82,10 +82,6 @@ from assent.ports.context import Preparation as Preparation
 from assent.ports.context import StagedEffect as StagedEffect
 from assent.ports.context import action_of as action_of
 from assent.ports.context import not_ready as not_ready
-from assent.ports.notifiers import Notification as Notification
-from assent.ports.notifiers import NotificationReceipt as NotificationReceipt
-from assent.ports.notifiers import Notifier as Notifier
-from assent.ports.notifiers import NotifierContext as NotifierContext
 from assent.ports.store import Clock as Clock
 from assent.ports.store import Row as Row
 from assent.ports.store import Store as Store

@@ -62,7 +62,7 @@ async def restore(
     stamp = time.strftime("%Y%m%dt%H%M%Sz", time.gmtime(clock.now_ms() / 1000))
     ensure_data_dir(settings.data_dir)
     url = settings.database_url
-    components = list_components(load_operators(settings))
+    components = list_components(settings, load_operators(settings))
     async with AsyncExitStack() as whole:
         await _keep_servers_out(settings, whole)
         facts = await _read_facts(url)

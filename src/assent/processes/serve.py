@@ -64,21 +64,21 @@ ACCEPTED_AT_ONCE: Final = 32
 """Connections accepted per turn of the event loop: fewer than the reserved descriptors."""
 
 
-def catalog_for(settings: Settings, extensions: Extensions) -> Catalog:
+def make_catalog(app: App) -> Catalog:
     """The tools that this server offers: its own, then those of other operators."""
-    from assent.extensions.bundles import load_bundles
     from assent.tools.catalog import Catalog, arrange
     from assent.tools.operator_effects import make_message_tool, make_tool
     from assent.tools.workspaces import SIGNUP
 
+    settings, operators = app.settings, app.extensions
     hidden = {
         *(() if settings.workflow_checkpoints else ("workflow_checkpoint",)),
         *(() if settings.signups_per_hour else (SIGNUP,)),
     }
     offered = (
-        *(tool for bundle in load_bundles() for tool in bundle.list_tools()),
-        *map(make_tool, extensions.effects),
-        *map(make_message_tool, extensions.channels),
+        *(tool for extension in app.installed for tool in extension.list_tools()),
+        *map(make_tool, operators.effects),
+        *map(make_message_tool, operators.channels),
     )
     tools = [tool for tool in arrange(offered) if tool.name not in hidden]
     return Catalog(tools, toolsets=settings.toolsets)
@@ -99,9 +99,9 @@ class Surfaces:
         self._app = app
         self._own_address = own_address
         settings = app.settings
-        self.edge = Edge(lambda: catalog_for(settings, app.extensions), app.services)
+        self.edge = Edge(lambda: make_catalog(app), app.services)
         self.foreign = ForeignServer(
-            self.edge, lambda: app.wrap.gateway, wraps_workspaces=settings.wrap_config is not None
+            self.edge, lambda: app.gateway, wraps_workspaces=settings.wrap_config is not None
         )
         self.messages = McpServer(
             self.edge,
@@ -122,8 +122,8 @@ class Surfaces:
 
         import assent.engine.actions.circumstances  # noqa: F401 - for refusals
 
-        for bundle in self._app.bundles:
-            bundle.preload()
+        for process in self._app.processes.values():
+            process.preload()
         self._app.workflows.list_definitions()
         if self._documents is not None:
             _ = self._documents.openapi
@@ -142,7 +142,7 @@ class Surfaces:
         return http_server(self.site(), self.end_streams, patience, tls=self._tls)
 
     def site(self) -> ASGIApp:
-        from assent.serving.discovery import Documents, operators
+        from assent.serving.discovery import Documents, list_operators
         from assent.serving.http import AllowedPeers
         from assent.serving.site import build_site
         from assent.serving.web.routes import answer_lost, review_routes
@@ -154,8 +154,9 @@ class Surfaces:
         seen_as: dict[str, Any] = {"base_url": base_url, "trust_proxy": settings.trust_proxy_headers}
         catalog = self.edge.catalog
         self._live, self.oidc = Live(self._app.services), offer_oidc(settings)
-        own = Documents(catalog, base_url, (*operators(), *self._app.extensions.describe()))
-        self._documents = Documents(catalog.shared, base_url, operators(), owned=own)
+        operators = list_operators(self._app.installed)
+        own = Documents(catalog, base_url, (*operators, *self._app.extensions.describe()))
+        self._documents = Documents(catalog.shared, base_url, operators, owned=own)
         return build_site(
             self.edge,
             self.messages,
@@ -165,7 +166,11 @@ class Surfaces:
                     self._app.services, catalog=self.edge.catalog_for(None), bound_to=settings.host, **seen_as
                 ),
                 *review_routes(self._app.services, self._page_keys, self._live, oidc=self.oidc, **seen_as),
-                *(route for bundle in self._app.bundles for route in bundle.make_routes(**seen_as)),
+                *(
+                    route
+                    for process in self._app.processes.values()
+                    for route in process.make_routes(**seen_as)
+                ),
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,

@@ -27,7 +27,7 @@ def check_wrapped(app: App) -> None:
     if app.settings.wrap_config is None:
         return
     try:
-        app.wrap.gateway.check()
+        app.gateway.check()
     except ValueError as error:
         raise SettingsError(f"{error}\nCorrect the file, or leave wrap_config out.") from None
 

@@ -14,7 +14,7 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from assent import __version__
 from assent.engine.actions.boundary import ClaimedAssurance
-from assent.extensions.bundles import load_bundles
+from assent.extensions.hooks import Extension
 from assent.kernel.refusals import MEANINGS, Recovery
 from assent.kernel.schemas import flatten
 from assent.serving.agent_texts import write_everything, write_index
@@ -27,9 +27,9 @@ from assent.workflow.definition.schema import SCHEMA_PATH
 CONTRACT: Final = "ChiefLab Execution Contract v0.1"
 
 
-def operators() -> tuple[dict[str, Any], ...]:
-    """The operators as the discovery documents list them (E50)."""
-    return tuple(msgspec.to_builtins(each) for bundle in load_bundles() for each in bundle.list_operators())
+def list_operators(installed: tuple[Extension, ...]) -> tuple[dict[str, Any], ...]:
+    """Return the operators of extensions as the discovery documents list them (E50)."""
+    return tuple(msgspec.to_builtins(each) for extension in installed for each in extension.list_operators())
 
 
 class Documents:

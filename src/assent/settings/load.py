@@ -99,6 +99,7 @@ class Settings(Record, kw_only=True):
     wrap_rules: Path | None = None
     wrap_workspaces: tuple[str, ...] = ()
     operators: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
     font_dirs: tuple[str, ...] = ("/usr/share/fonts",)
     workflow_checkpoints: bool = True
     workflow_retention_days: int = WORKFLOW_RETENTION_DAYS

@@ -423,6 +423,12 @@ TABLE: Final = (
         "log and `assent doctor` say.",
     ),
     Setting(
+        name="extensions",
+        kind=Kind.NAMES,
+        doc="Installed packages whose extensions are loaded (entry point group `assent.extensions`), by the names of "
+        "their distributions. Their code runs in the server. The packages of Assent need no entry here.",
+    ),
+    Setting(
         name="font_dirs",
         kind=Kind.FOLDERS,
         doc="Folders with fonts for characters in pictures that the fonts of Assent do not have.",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from assent.platform.declarations import ExtensionProcess
 from assent.platform.services import (
     Draft,
     Preparation,
@@ -19,16 +20,17 @@ from assent.platform.services import (
 from assent.platform.values import Effect, RunId
 from assent.suite.channels.site import CHANNEL, INFO
 from assent.suite.effect_types import PUBLISH
+from assent.suite.extension import NAME
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
-    from assent.platform.services import Connector, Notifier
+    from assent.platform.services import Connector
     from assent.suite.drafting import Drafting
     from assent.suite.site.feed import Visits
 
 
-class Suite:
+class Suite(ExtensionProcess):
     """Made once per process; each part at its first use."""
 
     def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
@@ -65,11 +67,6 @@ class Suite:
         self._connectors = make_connectors(parts)
         return self._connectors
 
-    def make_notifiers(self) -> Iterable[Notifier]:
-        from assent.suite.notifiers import make_notifiers
-
-        return make_notifiers(self._settings)
-
     def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
         from assent.suite.site.pages import feed_routes
 
@@ -100,7 +97,7 @@ class Suite:
 
 def find_suite(services: Services) -> Suite:
     """Return the suite of the process that runs a tool."""
-    suite = services.bundle()
+    suite = services.extensions()[NAME]
     if not isinstance(suite, Suite):
         raise TypeError(f"this process runs {type(suite).__name__} instead of the suite")
     return suite

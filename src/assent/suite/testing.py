@@ -18,7 +18,6 @@ import msgspec
 
 from assent.platform.tools import Catalog, arrange
 from assent.platform.values import ByHand, Effect, EffectType, EffectTypes, Field, Scene, Severity, View
-from assent.suite.bundle import list_tools
 from assent.suite.channels.channel import find_form
 from assent.suite.channels.contacts.emulator import HubSpot
 from assent.suite.channels.email.types import describe_mail, find_unfit
@@ -32,6 +31,7 @@ from assent.suite.effect_types import (
     list_fields,
     make_effects,
 )
+from assent.suite.extension import list_tools
 from assent.suite.knowledge import recheck
 from assent.testing.ledger import Ledger
 from assent.testing.oauth_provider import RegisteredApp

@@ -34,7 +34,7 @@ def main(command: str) -> int:
     parts: Any = processes
     other_parts: Any = stdio_process
     parts.App = other_parts.App = partial(App, connectors={connector.id: connector}, effects=any_effects())
-    parts.catalog_for = lambda settings, extensions: Catalog((*ALL_TOOLS, TOOL))
+    parts.make_catalog = lambda app: Catalog((*ALL_TOOLS, TOOL))
     if dies_at := os.environ.get("GATE_DIES_AT"):
         failpoints.arm(dies_at, die)
     run = {"serve": processes.serve, "stdio": stdio_process.stdio}[command]

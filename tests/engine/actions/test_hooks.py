@@ -29,8 +29,10 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import from_row
 from assent.ports import Delivered, NotSent, Remainder, Single, Transaction
 from assent.present.refusals import no_link
-from assent.subscribers import SUBSCRIBERS
+from assent.subscribers import list_subscribers
 from assent.use_cases import executions
+
+SUBSCRIBERS = list_subscribers()
 
 
 @pytest.fixture

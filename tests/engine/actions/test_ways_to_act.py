@@ -12,7 +12,7 @@ from tests.engine.actions.kit import APPROVE, EXECUTE, GET, PUBLISH, RESOLVE, SE
 from tests.engine.actions.test_freezes import freeze, unfreeze
 
 import assent
-from assent.extensions.bundles import load_bundles
+from assent.extensions.hooks import load_extensions
 from assent.gate.records import Assurance
 from assent.gate.views import Executes
 from assent.jobs.kinds import job_kinds
@@ -141,7 +141,7 @@ def test_every_function_that_reaches_out_is_known_and_every_claim_begins_with_th
 
 
 def test_every_tool_that_is_not_for_reading_says_what_it_does_during_a_freeze() -> None:
-    offered = arrange([tool for bundle in load_bundles() for tool in bundle.list_tools()])
+    offered = arrange([tool for extension in load_extensions() for tool in extension.list_tools()])
     acting = {tool.name for tool in offered if not tool.behaviour.read_only}
     assert acting == set().union(*TOOLS.values())
     far = {tool.name for tool in offered if tool.behaviour.open_world}

@@ -76,7 +76,11 @@ class Filled(House):
     def eraser(self, workspace_id: str = "", names: Sequence[str] = (ADDRESS.upper(), NAME)) -> PersonEraser:
         places = [
             *PLACES,
-            *(place for each in list_components(self.app.extensions) for place in each.personal),
+            *(
+                place
+                for each in list_components(self.app.settings, self.app.extensions)
+                for place in each.personal
+            ),
         ]
         return PersonEraser(self.services, places, names, workspace_id=workspace_id, by="cli")
 
@@ -112,7 +116,7 @@ def _names_person(value: object) -> bool:
 def open_house(database_url: str, folder: Path) -> Filled:
     connectors: dict[str, Any] = {}
     made = Filled(database_url, folder, connectors=connectors, workflow_dirs=(str(folder / "flows"),))
-    connectors |= made.app._make_own_connectors(made.app.suite)
+    connectors |= made.app._make_own_connectors(made.app.processes)
     connectors |= {"zernio": made.provider, "smtp": made.mailer}
     return made
 

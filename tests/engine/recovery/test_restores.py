@@ -105,7 +105,7 @@ class House:
         """As an operator does who knows the database and not Assent: the copy has no mark."""
         path = self.settings.sqlite_path
         if path is None:
-            loaded = await load_backup(self.url, file, "byhand", list_components(Extensions()))
+            loaded = await load_backup(self.url, file, "byhand", list_components(self.settings, Extensions()))
             await remove_fact(loaded.url, positions.BACKUP)
             await exchange(self.url, loaded, "byhand")
             return

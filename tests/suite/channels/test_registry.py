@@ -17,7 +17,7 @@ OWN = "site"
 
 LOADED = """
 import json, sys
-from assent.suite.bundle import list_connectors, list_types
+from assent.suite.extension import list_connectors, list_types
 list_connectors(), tuple(list_types())
 print(json.dumps([name for name in sys.modules if name.startswith(("assent.suite", "httpx", "starlette"))]))
 """

@@ -16,6 +16,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Action, Effect
 from assent.ports import Delivered
 from assent.processes.serve import Surfaces
+from assent.suite.extension import NAME
 from assent.suite.process import Suite
 from assent.suite.site import feed as site_feed
 from assent.suite.site.feed import Counts, Visits
@@ -34,8 +35,9 @@ class Site:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        assert isinstance(engine.app.suite, Suite)
-        self.visits: Visits = engine.app.suite.visits
+        suite = engine.app.processes[NAME]
+        assert isinstance(suite, Suite)
+        self.visits: Visits = suite.visits
         self._number = 0
         transport = httpx.ASGITransport(app=Surfaces(engine.app).site(), client=("203.0.113.7", 50_000))
         self.browser = httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=PERSON)

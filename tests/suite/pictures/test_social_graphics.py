@@ -14,7 +14,7 @@ from assent.engine.actions import actions
 from assent.engine.learning import pictures
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.suite import bundle
+from assent.suite import extension
 from assent.suite.pictures.graphics import PictureJob, PictureResult, PicturesFailed
 from assent.suite.process import find_suite
 
@@ -248,13 +248,13 @@ async def test_another_workspace_can_neither_pick_nor_find_a_picture(surface: Su
 
 @pytest.mark.parametrize("missing", ["resvg_py", "uharfbuzz"])
 def test_without_the_extra_no_tool_draws(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_it = {tool.name for tool in bundle.list_tools()}
+    with_it = {tool.name for tool in extension.list_tools()}
     monkeypatch.setitem(sys.modules, missing, None)
 
-    without = {tool.name for tool in bundle.list_tools()}
+    without = {tool.name for tool in extension.list_tools()}
 
     assert with_it - without == {"chieflab_create_social_graphics"}
-    assert {tool for each in bundle.list_operators() for tool in each.tools} & (with_it - without) == set()
+    assert {tool for each in extension.list_operators() for tool in each.tools} & (with_it - without) == set()
 
 
 async def test_a_launch_without_the_extra_says_why_it_has_no_picture(

@@ -181,8 +181,8 @@ class Services:
     limits: Limits
     links: PageLinks
     outgoing: Outgoing
-    bundle: Callable[[], object]
-    """Returns the built-in extension in this process, for its own tools."""
+    extensions: Callable[[], Mapping[str, object]]
+    """Returns the extensions in this process by name, for their own tools."""
     background: Background
     for_workspace: Callable[[WorkspaceId | None], Services]
     """Returns the services of a workspace. What the settings bring (operators, effects, provider clients, the mail

@@ -329,7 +329,7 @@ async def test_reminders_and_messages_of_what_is_over_are_forgotten(house: House
 
 
 async def test_a_browser_is_told_after_it_subscribed_and_forgotten_when_it_is_gone(house: House) -> None:
-    from tests.suite.notifiers.test_webpush import Subscriber
+    from tests.engine.test_webpush import Subscriber
 
     from assent.gate.webhooks import WebhookReply
 

@@ -174,7 +174,9 @@ async def opened_company(directory: Path) -> AsyncIterator[tuple[House, dict[str
     connectors are the real ones."""
     connectors: dict[str, Connector] = {}
     async with served(directory, effects=list_effects(), connectors=connectors) as house:
-        own = (connector for bundle in house.app.bundles for connector in bundle.make_connectors())
+        own = (
+            connector for process in house.app.processes.values() for connector in process.make_connectors()
+        )
         connectors |= register((ManualConnector(), *own))
         connectors |= {name: Provider(name) for name in ("zernio", "smtp", "bank")}
         yield house, await seed(house)

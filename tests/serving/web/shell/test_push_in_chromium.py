@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from playwright.async_api import BrowserContext, Worker, expect
 from tests.chromium import closed
+from tests.engine.test_webpush import Subscriber
 from tests.serving.web.review.kit import House
 from tests.serving.web.shell.conftest import OpenScreen
 from tests.serving.web.shell.screen import sign_in
-from tests.suite.notifiers.test_webpush import Subscriber
 
 from assent.engine.people import push, targets
 from assent.engine.people.people import OWNER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Final, cast
 
 from starlette.responses import Response
@@ -14,7 +15,7 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE, Princip
 from assent.engine.people import members, passkeys, people
 from assent.engine.people.origins import origin_of
 from assent.engine.people.people import OWNER, Person, Role
-from assent.extensions.bundles import BundleProcess
+from assent.extensions.hooks import ExtensionProcess
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
 from assent.kernel.refusals import Refusal
@@ -271,8 +272,10 @@ async def make_sample(visit: Visit) -> Response:
         scopes=LOCAL_PRINCIPAL.scopes,
         label="sample",
     )
-    run_id = await cast(BundleProcess, visit.services.bundle()).prepare_sample(principal)
-    return visit.go(f"/runs/{run_id}")
+    for extension in cast(Mapping[str, ExtensionProcess], visit.services.extensions()).values():
+        if (run_id := await extension.prepare_sample(principal)) is not None:
+            return visit.go(f"/runs/{run_id}")
+    return visit.problem(NOT_FOUND)
 
 
 SCREENS: Final = (

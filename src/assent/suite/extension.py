@@ -1,19 +1,23 @@
-"""Everything that the suite offers to the server, as one extension. Loaded by its name."""
+"""Everything that the suite adds to the server, as one extension."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.declarations import MissingExtra
-from assent.platform.values import ConnectorInfo, EffectType
+from assent.platform.declarations import DoctorCheck, Extension
 
 if TYPE_CHECKING:
     from assent.platform.declarations import Component
     from assent.platform.services import Services
     from assent.platform.tools import Tool
+    from assent.platform.values import ConnectorInfo, EffectType
     from assent.suite.operators import OperatorInfo
     from assent.suite.process import Suite
+
+
+NAME: Final = "launch"
+DRAWING_TOOL: Final = "chieflab_create_social_graphics"
 
 
 def list_tools() -> tuple[Tool, ...]:
@@ -36,19 +40,20 @@ def list_tools() -> tuple[Tool, ...]:
 
 def list_operators() -> tuple[OperatorInfo, ...]:
     """Return the operators with the tools that this installation has."""
+    from assent.suite.drafting import can_draw
     from assent.suite.operators import OPERATORS
 
-    missing = {name for extra in list_missing_extras() for name in extra.tools}
-    return tuple(each.without_tools(missing) for each in OPERATORS) if missing else OPERATORS
+    return OPERATORS if can_draw() else tuple(each.without_tools({DRAWING_TOOL}) for each in OPERATORS)
 
 
-def list_missing_extras() -> tuple[MissingExtra, ...]:
+def _check(settings: Mapping[str, Any]) -> Iterable[DoctorCheck]:
+    """Name the optional dependency that is not installed."""
+    from assent.platform.declarations import word_install
     from assent.suite.drafting import can_draw
 
-    if can_draw():
-        return ()
-    tools = ("chieflab_create_social_graphics",)
-    return (MissingExtra("pictures", tools, "not installed: no tool draws pictures, and a launch has none"),)
+    if not can_draw():
+        without = "not installed: no tool draws pictures, and a launch has none"
+        yield DoctorCheck("pictures", True, without, word_install("pictures"))
 
 
 def list_types() -> Iterable[EffectType]:
@@ -57,23 +62,31 @@ def list_types() -> Iterable[EffectType]:
     return effect_types()
 
 
-def list_families() -> Iterable[EffectType]:
-    return ()
-
-
 def list_connectors() -> Iterable[ConnectorInfo]:
     from assent.suite.channels.registry import CONNECTORS
 
     return CONNECTORS
 
 
-def list_components() -> tuple[Component, ...]:
+def _list_components() -> tuple[Component, ...]:
     from assent.suite.component import COMPONENT
 
     return (COMPONENT,)
 
 
-def start(services: Services, settings: Mapping[str, Any]) -> Suite:
+def _start(services: Services, settings: Mapping[str, Any]) -> Suite:
     from assent.suite.process import Suite
 
     return Suite(services, settings)
+
+
+EXTENSION: Final = Extension(
+    name=NAME,
+    list_tools=list_tools,
+    list_operators=list_operators,
+    list_types=list_types,
+    list_connectors=list_connectors,
+    list_components=_list_components,
+    check=_check,
+    start=_start,
+)

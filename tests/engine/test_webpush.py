@@ -16,11 +16,11 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from assent.engine.people.notifiers import WebPushNotifier
 from assent.gate.webhooks import WebhookReply
 from assent.kernel import tokens
 from assent.net.webpush import PushKeys, encrypt, load_private, public_point
 from assent.ports.notifiers import Notification
-from assent.suite.notifiers import WebPushNotifier
 
 pytestmark = pytest.mark.anyio
 

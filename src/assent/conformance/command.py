@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 import typer
 
-from assent.cli.session import CommandSession, Failure
+from assent.platform.commands import CommandSession, Failure
 
 if TYPE_CHECKING:
     from assent.conformance.checking import CheckOutcome, ConformanceReport, Need

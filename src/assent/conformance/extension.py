@@ -1,0 +1,16 @@
+"""The command that this distribution adds to the server."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.platform.declarations import Command, Extension
+
+
+def _list_commands() -> tuple[Command, ...]:
+    from assent.conformance.command import conform
+
+    return (Command(name="conform", run=conform),)
+
+
+EXTENSION: Final = Extension(name="conform", list_commands=_list_commands)

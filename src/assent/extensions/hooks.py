@@ -1,0 +1,185 @@
+"""Every point at which a package extends the server, on one page.
+
+A distribution names an `Extension` in its entry point group `assent.extensions`. Ours are loaded where they are
+installed; any other is loaded only if the settings name its distribution (`extensions`). An installed package never
+loads itself, because its code would run with the secrets of the server.
+
+The parts of an extension are functions. Each is called when its part is needed, and imports then what it needs: a
+command that verifies the journal asks for the tables and loads no tool. The module of an `Extension` therefore
+imports little, and `load_extensions` runs no other code of it.
+
+Operators made of functions need none of this (`assent.Operator`, docs/operators.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from assent.extensions.problems import BadExtension
+from assent.kernel.structs import Record
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from assent.engine.actions.hooks import Subscriber
+    from assent.engine.core.jobs import JobKind
+    from assent.engine.core.services import Services
+    from assent.engine.core.tenancy import Principal
+    from assent.gate.connection import ConnectorInfo
+    from assent.gate.effects import EffectType
+    from assent.kernel.ids import RunId
+    from assent.ports import Connector
+    from assent.ports.notifiers import Notifier
+    from assent.sql.components import Component
+
+GROUP: Final = "assent.extensions"
+OURS: Final = ("assent-gate", "assent-launch", "assent-wrap", "assent-notify", "assent-conform")
+"""Distributions whose extensions load without being named. They alone subscribe to changes."""
+
+
+class Command(Record, kw_only=True):
+    """A command of `assent`. `name` may have a group before it, as in `workspace credits`."""
+
+    name: str
+    run: Callable[..., int | None]
+    """Its first argument is the session (`assent.platform.commands`); its docstring is the help."""
+    group_help: str = ""
+    """The help of its group, if no command of the core is in it."""
+    has_json: bool = True
+    """Whether `--json` is among its flags."""
+    has_common_flags: bool = True
+    """Whether it has the flags of every command. Without them it gets no session."""
+
+
+class DoctorCheck(Record):
+    """One line of `assent doctor`. `fix` says what to do if it failed."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+
+
+class ExtensionProcess:
+    """An extension in one process: its parts that use the store or the network."""
+
+    gateway: Any = None
+    """Tools that are not in the table, those of wrapped servers (`assent.serving.gateway`)."""
+
+    def with_settings(self, settings: Mapping[str, Any]) -> ExtensionProcess:
+        """Return its part for workspaces that are not the owner's, by other settings."""
+        return self
+
+    def make_connectors(self) -> Iterable[Connector]:
+        return ()
+
+    def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
+        """Return the routes of the public pages that it serves."""
+        return []
+
+    async def prepare_sample(self, principal: Principal) -> RunId | None:
+        """Prepare a run with one harmless draft, so that a person can try how it is decided."""
+        return None
+
+    def preload(self) -> None:
+        """Import the modules that the first action needs."""
+
+    async def close(self) -> None:
+        """Finish requests in flight and store values that are still buffered."""
+
+
+def _start_nothing(services: Services, settings: Mapping[str, Any]) -> ExtensionProcess:
+    return ExtensionProcess()
+
+
+class Extension(Record, kw_only=True):
+    """What one distribution adds to the server."""
+
+    name: str
+
+    # What agents can do.
+    list_tools: Callable[[], tuple[Any, ...]] = tuple
+    """Tools (`assent.platform.tools.Tool`), in the order of the list."""
+    list_operators: Callable[[], tuple[Any, ...]] = tuple
+    """The operators as the discovery documents list them (E50)."""
+    list_types: Callable[[], Iterable[EffectType]] = tuple
+    list_families: Callable[[], Iterable[EffectType]] = tuple
+    """The types of effects whose names are not known here (`assent.gate.effects`)."""
+    list_connectors: Callable[[], Iterable[ConnectorInfo]] = tuple
+
+    # What is stored, and what follows from a change.
+    list_components: Callable[[], tuple[Component, ...]] = tuple
+    """Its tables with their migrations, and its statements."""
+    list_subscribers: Callable[[], tuple[Subscriber, ...]] = tuple
+    """What runs inside a transaction of the core (`assent.engine.actions.hooks`). Ours alone have any: others could
+    break its promises, and get events after the commit."""
+    make_jobs: Callable[[Services], Mapping[str, JobKind]] = lambda services: {}
+    """The kinds of its jobs."""
+
+    # What people see.
+    list_screens: Callable[[], tuple[Any, ...]] = tuple
+    """Screens of the console with their place in the navigation (`assent.platform.pages.Screen`)."""
+    make_notifiers: Callable[[Mapping[str, Any]], Iterable[Notifier]] = lambda settings: ()
+    """Ways to notify people, by the settings."""
+
+    # What the person who runs the server uses.
+    list_commands: Callable[[], tuple[Command, ...]] = tuple
+    programs: Mapping[str, Callable[[Sequence[str]], int]] = {}
+    """Commands that a client starts and waits for, by name: they run with their arguments before the other commands
+    are loaded. Ours alone have any."""
+    check: Callable[[Mapping[str, Any]], Iterable[DoctorCheck]] = lambda settings: ()
+    """What `assent doctor` says about it, by the settings."""
+
+    start: Callable[[Services, Mapping[str, Any]], ExtensionProcess] = _start_nothing
+    """Returns its part in one process. The settings are the values by name, without the server's own secrets. Does
+    no work."""
+
+
+@cache
+def load_extensions(named: tuple[str, ...] = ()) -> tuple[Extension, ...]:
+    """Return the extensions of our distributions, then those of the named ones. Raises `BadExtension` if a named one
+    cannot be loaded."""
+    from importlib.metadata import Distribution, PackageNotFoundError
+
+    found: dict[str, Extension] = {}
+    for name in dict.fromkeys((*OURS, *named)):
+        try:
+            # Only this distribution is read: asking all that are installed takes longer.
+            points = Distribution.from_name(name).entry_points.select(group=GROUP)
+        except (PackageNotFoundError, ValueError):
+            if name in OURS:
+                continue
+            raise BadExtension(f"{name} is not installed.", fix="Install it, or leave it out of extensions.")
+        if not points and name not in OURS:
+            raise BadExtension(f"{name} has no entry point {GROUP}.", fix="Leave it out of extensions.")
+        for point in points:
+            where = f"{point.value} of {name}"
+            try:
+                extension = point.load()
+            except Exception as error:
+                if name in OURS:
+                    raise
+                raise BadExtension(
+                    f"{where} raised {type(error).__name__}: {error}.", fix="Correct it, or leave it out."
+                )
+            _refuse_unfit(extension, where, found, is_ours=name in OURS)
+            found[extension.name] = extension
+    return tuple(found.values())
+
+
+def _refuse_unfit(loaded: Any, where: str, found: Mapping[str, Extension], *, is_ours: bool) -> None:
+    if not isinstance(loaded, Extension):
+        raise BadExtension(
+            f"{where} is {type(loaded).__name__}.", fix="Name an Extension (assent.platform.declarations)."
+        )
+    if loaded.name in found:
+        raise BadExtension(
+            f"{where} is called {loaded.name}, as another extension is.", fix="Choose another name."
+        )
+    if loaded.list_subscribers is not tuple and not is_ours:
+        raise BadExtension(
+            f"{where} subscribes to changes inside the core's transactions.",
+            fix="Receive events instead (docs/webhooks.md).",
+        )

@@ -1,0 +1,1 @@
+"""Ways to reach people beyond those of the core, as an extension."""

@@ -1,0 +1,95 @@
+"""Which installed packages extend the server, and what they may bring."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assent.extensions.hooks import load_extensions
+from assent.extensions.problems import BadExtension
+
+MODULE = """
+from assent.platform.declarations import Command, Extension
+
+def greet(session):
+    \"\"\"Say hello.\"\"\"
+    session.give({"hello": True}, "hello")
+
+EXTENSION = Extension(name="acme", list_commands=lambda: (Command(name="greet", run=greet),))
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of installed packages beside ours."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    return folder
+
+
+def install(site: Path, distribution: str, source: str) -> str:
+    """Install a package with an extension as pip does, and return the name of its module."""
+    module = distribution.replace("-", "_")
+    (site / f"{module}.py").write_text(source)
+    metadata = site / f"{module}-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[assent.extensions]\nacme = {module}:EXTENSION\n")
+    return module
+
+
+def test_our_extensions_load_without_being_named() -> None:
+    assert {each.name for each in load_extensions()} >= {"launch", "wrap", "notify", "conform"}
+
+
+def test_an_installed_package_does_not_load_until_the_settings_name_it(site: Path) -> None:
+    module = install(site, "acme-unnamed", MODULE)
+    load_extensions.cache_clear()
+
+    assert "acme" not in {each.name for each in load_extensions()}
+    assert module not in sys.modules
+
+    assert "acme" in {each.name for each in load_extensions(("acme-unnamed",))}
+
+
+@pytest.mark.parametrize(
+    ("distribution", "source", "why"),
+    [
+        ("acme-absent", None, "not installed"),
+        ("acme-broken", "1 / 0", "ZeroDivisionError"),
+        ("acme-other", "EXTENSION = 5", "is int"),
+        ("acme-twin", MODULE.replace('"acme"', '"launch"'), "launch"),
+        ("acme-inside", MODULE.replace("list_commands", "list_subscribers"), "subscribes"),
+    ],
+)
+def test_a_named_package_that_cannot_be_used_is_refused_with_the_reason(
+    site: Path, distribution: str, source: str | None, why: str
+) -> None:
+    if source is not None:
+        install(site, distribution, source)
+    with pytest.raises(BadExtension, match=why):
+        load_extensions((distribution,))
+
+
+def test_a_command_of_a_package_works_once_the_settings_name_it(site: Path, tmp_path: Path) -> None:
+    install(site, "acme-greeting", MODULE)
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    path = os.pathsep.join([str(site), *sys.path])
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "assent", *words, "--data-dir", str(data)]
+        env = {**os.environ, "PYTHONPATH": path}
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+
+    assert run("greet").returncode == 2
+    (data / "assent.toml").write_text('extensions = ["acme-greeting"]\n')
+    assert run("greet", "--json").stdout == '{"hello":true}\n'
+    (data / "assent.toml").write_text('extensions = ["acme-nowhere"]\n')
+    told = run("doctor")
+    assert told.returncode == 1 and "acme-nowhere is not installed" in told.stdout
