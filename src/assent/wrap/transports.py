@@ -129,7 +129,8 @@ class StdioLink:
         try:
             await self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params}, seconds)
             try:
-                return read_answer(await asyncio.wait_for(answer, seconds))
+                async with asyncio.timeout(seconds):
+                    return read_answer(await answer)
             except TimeoutError:
                 raise Unanswered(f"{self._name} did not answer within {seconds:g} seconds") from None
         except asyncio.CancelledError:
@@ -152,7 +153,9 @@ class StdioLink:
             raise Unsent(self.closed or f"{self._name} has stopped")
         try:
             stdin.write(msgspec.json.encode(message) + b"\n")
-            await asyncio.wait_for(stdin.drain(), seconds)
+            # Not `wait_for`: in Python 3.11 it swallows a cancellation that arrives as the last byte is taken.
+            async with asyncio.timeout(seconds):
+                await stdin.drain()
         except TimeoutError:
             self._end(f"{self._name} does not read what it is sent")
             raise Unanswered(self.closed or "") from None
