@@ -24,7 +24,6 @@ from assent.serving.web.people.oidc import CALLBACK, START, OidcPages, OidcSignI
 from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.people.sign_in import SignInPages
 from assent.serving.web.results import screens as results_screens
-from assent.serving.web.review import action as action_screen
 from assent.serving.web.review.page import ReviewPages
 from assent.serving.web.runs import screens as runs_screens
 from assent.serving.web.sessions import screens as sessions_screens
@@ -43,7 +42,6 @@ SCREENS: Final = (
     *batch_screen.SCREENS,
     *held_screen.SCREENS,
     *signups_screen.SCREENS,
-    *action_screen.SCREENS,
     *runs_screens.SCREENS,
     *sessions_screens.SCREENS,
     *results_screens.SCREENS,
@@ -96,7 +94,6 @@ def review_routes(
         services,
         keys,
         cookies,
-        console.entries,
         base_url=base_url,
         trust_proxy=trust_proxy,
         issuer=oidc.issuer.client.name if oidc is not None else "",
@@ -105,7 +102,7 @@ def review_routes(
     if oidc is not None:
         pages = OidcPages(services, keys, cookies, oidc, base_url=base_url, trust_proxy=trust_proxy)
         with_issuer = [(START, LOOK, pages.start), (CALLBACK, LOOK, pages.callback)]
-    review = ReviewPages(services, keys, cookies, console.entries, base_url=base_url)
+    review = ReviewPages(services, keys, cookies, base_url=base_url)
     shown = PicturePages(services, keys, cookies)
     routes = make_routes(
         base_url,

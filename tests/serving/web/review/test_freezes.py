@@ -110,8 +110,6 @@ async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_go
         "/runs",
         "/operations",
         f"/runs/{run.run_id}/story",
-        f"/actions/{planned}",
-        f"/actions/{retried}",
     ):
         answer = await owner.get(path)
         assert answer.status_code == 200, path

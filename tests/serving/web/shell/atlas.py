@@ -51,7 +51,6 @@ VIEWS: Final = (
     View("unknown", "/runs/{run_id}", "/runs/{unknown}"),
     View("review-by-link", "/runs/{run_id}", "{review_link}", visitor=True),
     View("edit", "/runs/{run_id}/actions/{action_id}/{decision}", "/runs/{run}/actions/{action}/edit"),
-    View("action", "/actions/{action_id}", "/actions/{sent}"),
     View("confirm", "/start", "/start", (("press", "Make a sample draft", ""),), at="/start/sample"),
     # Looking back.
     View("runs", "/runs", "/runs"),
@@ -165,6 +164,8 @@ STATES: Final = (
 )
 
 OTHERS: Final = {
+    # It leads to the page of its run.
+    "/actions/{action_id}": "/actions/{sent}",
     # Documents for programs.
     "/api/mcp": "/api/mcp",
     "/api/mcp/": "/api/mcp/",

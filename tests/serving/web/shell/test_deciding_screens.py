@@ -67,9 +67,8 @@ async def test_review_edit_approve_and_look_at_the_action(
     await expect(at.page.locator(f"#action-{first}")).to_contain_text("in the queue")
     await house.run_jobs()
     await at.goto(f"/actions/{first}")
-    await expect(at.page.locator(".timeline")).to_contain_text("Viewed by Ada Lovelace")
+    await expect(at.page.locator(f"#action-{first} .timeline")).to_contain_text("Viewed by Ada Lovelace")
     await expect(at.page.locator("main")).to_contain_text("https://social.example/posts/1")
-    await at.ready()
     await at.fits()
 
 
@@ -180,15 +179,12 @@ async def test_the_decision_of_somebody_else_appears_in_an_open_inbox(
     await expect(row).to_have_count(0)
 
 
-async def test_no_payload_does_anything_in_the_inbox_or_at_an_action(
-    screen: OpenScreen, house: House
-) -> None:
+async def test_no_payload_does_anything_in_the_inbox_or_its_pane(screen: OpenScreen, house: House) -> None:
     ids = [(await house.store_as_is(mail(subject=text, body=text, html=text)))[1] for text in CORPUS[:12]]
     at = await screen("/inbox")
     await at.ready()
     for action_id in ids[:4]:
-        await at.goto(f"/actions/{action_id}")
-        await at.ready()
+        await at.goto(f"/inbox/pane/{action_id}")
     action = await house.action(ids[0])
     await at.goto(f"/runs/{action.run_id}/actions/{ids[0]}/html")
     assert await at.page.locator("script, form, a[href]").count() == 0

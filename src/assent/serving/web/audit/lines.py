@@ -19,8 +19,11 @@ from assent.kernel.limits import MINUTE_MS
 from assent.kernel.structs import Record
 from assent.present.rule_text import PRESET_WORDS
 from assent.serving.web.review.history import (
+    DECISIONS,
     NOTES,
+    SENDING,
     SENTENCES,
+    TONES,
     Facts,
     FactWords,
     Sentence,
@@ -99,11 +102,13 @@ def _signed_out_everywhere(facts: Facts) -> str:
 
 
 _DECISIONS: Final[dict[str, Sentence]] = {
+    **DECISIONS,
     "proposals_released": "{who} released {count} held proposals",
     "proposals_rejected": "{who} rejected {count} held proposals",
     "approvals_sealed": "Earlier approvals were sealed by the server",
 }
 _SENDING: Final[dict[str, Sentence]] = {
+    **SENDING,
     "webhook_delivered": "The result was posted to its webhook",
     "webhook_failed": "The result could not be posted to its webhook",
     "webhook_resent": "The delivery to a webhook is sent again, at the request of {agent}",
@@ -201,61 +206,12 @@ class Group(Record):
 
 
 GROUPS: Final = (
-    Group(
-        "decisions",
-        "Decisions",
-        (
-            "action_approve",
-            "approval_recorded",
-            "action_reject",
-            "action_edit",
-            "action_withdraw",
-            "outcome_answered",
-            "outcome_asked",
-            "outcome_still_unknown",
-            "confirmation_asked",
-            "review_links_ended",
-            "confirmation_superseded",
-            "approval_taken_back",
-            "changes_asked",
-            "drift_found",
-            "action_staged",
-            *_DECISIONS,
-        ),
-    ),
-    Group(
-        "sending",
-        "Sending",
-        (
-            "action_claim",
-            "action_succeed",
-            "action_refuse",
-            "action_postpone",
-            "action_lose",
-            "action_restore",
-            "restore_doubt",
-            "action_found_done",
-            "action_found_refused",
-            "action_found_not_done",
-            "action_hand_over",
-            "execution_refused",
-            "late_answer",
-            "connector_rechecked",
-            *_SENDING,
-        ),
-    ),
+    Group("decisions", "Decisions", (*_DECISIONS,)),
+    Group("sending", "Sending", (*_SENDING,)),
     Group("runs", "Runs and memory", ("run_prepared", *_RUNS)),
     Group("workflows", "Workflows", (*_WORKFLOWS,)),
     Group("access", "People, keys and connections", (*_ACCESS,)),
 )
-TONES: Final = {
-    **dict.fromkeys(("action_approve", "action_succeed", "action_found_done", "action_hand_over"), "ok"),
-    **dict.fromkeys(("action_reject", "action_refuse", "action_found_refused", "run_failed"), "danger"),
-    **dict.fromkeys(("execution_refused", "webhook_failed", "connector_expired", "sending_frozen"), "danger"),
-    **dict.fromkeys(("action_lose", "action_restore", "outcome_still_unknown"), "ask"),
-    **dict.fromkeys(("action_postpone", "action_withdraw", "drift_found", "changes_asked"), "warn"),
-}
-"""Kinds of events that stand out, each with the colour of its meaning."""
 GROUP_OF: Final = {kind: group for group in GROUPS for kind in group.kinds}
 OTHER: Final = Group("other", "Other", ())
 
@@ -354,6 +310,3 @@ def _place(stream_id: str, kind: str) -> str | None:
     if GROUP_OF.get(kind, OTHER).id == "workflows":
         return f"/sessions/{stream_id}"
     return f"/runs/{stream_id}/story" if GROUP_OF.get(kind, OTHER).id != "access" else None
-
-
-# audit.html

@@ -73,10 +73,10 @@ async def callback(visit: Visit) -> Response:
     person, session = visit.person.person_id, visit.session.session_id
     asked = await visit.write(lambda: oauth.redeem(state, at.id, session, person, visit.now_ms))
     if asked is None or not any(place.workspace_id == asked for place in visit.places):
-        raise PageRefused(_no_such_consent(at.id, label))
+        raise _fail("not_requested", at.id, label)
     if error or not code:
         log.info("%s was not consented to", at.id)
-        raise PageRefused(_no_consent(at.id, label))
+        raise _fail("declined", at.id, label)
     granted = await _exchange(visit, access.provider, label, state, code)
     account = await _identify(at, granted)
     kept = NewConnection(
@@ -102,12 +102,12 @@ async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: st
         )
     except (GrantEnded, GrantFailed) as failed:
         log.warning("%s gave no tokens: %s", provider.id, failed)
-        raise PageRefused(_not_exchanged(provider.id, label, str(failed))) from None
+        raise _fail("not_exchanged", provider.id, label, why=str(failed)) from None
     if provider.needed - set(granted.scopes):
-        raise PageRefused(_too_little(provider.id, label))
+        raise _fail("too_little", provider.id, label)
     if granted.refresh_token is None:
         log.warning("%s gave no refresh token", provider.id)
-        raise PageRefused(_no_refresh_token(provider.id, label, provider.grantor.permissions))
+        raise _fail("no_refresh_token", provider.id, label, permissions=provider.grantor.permissions)
     return granted
 
 
@@ -121,7 +121,7 @@ async def _identify(at: ProviderView, granted: OAuthTokens) -> Account | None:
             else None
         )
     except (NotSent, OutcomeUnknown) as failed:
-        raise PageRefused(_not_exchanged(at.id, label, str(failed))) from None
+        raise _fail("not_exchanged", at.id, label, why=str(failed)) from None
     if found is not None or granted.account is None:
         return found
     return Account(granted.account, at.id, f"{label} account {granted.account}", default=True)
@@ -162,6 +162,54 @@ def _callback(base: str, provider: str) -> str:
     return f"{base}/connect/{provider}/callback"
 
 
+PROBLEMS: Final[dict[str, tuple[int, str, str, str]]] = {
+    "not_requested": (
+        400,
+        "This consent was not requested from this browser",
+        "{label} sent your browser here, but this browser has no open request for that consent: it was started "
+        "elsewhere, was already answered, or is older than ten minutes. Nothing was connected.",
+        "Start again from the connect page, in this browser, and answer within ten minutes.",
+    ),
+    "declined": (
+        403,
+        "{label} was not connected",
+        "Access was not granted: you declined, or {label} blocked the request. Nothing changed.",
+        "If that was not what you wanted, start again and press the button that allows access.",
+    ),
+    "no_refresh_token": (
+        502,
+        "{label} gave access for an hour only",
+        "It sent no refresh token, which happens when this app was allowed before. Nothing was stored, because the "
+        "connection would end after an hour.",
+        "Remove this app’s access ({permissions}), then start again.",
+    ),
+    "too_little": (
+        403,
+        "{label} was not connected",
+        "You consented, but not to everything that is needed: a box was left unticked. Nothing was kept.",
+        "Start again and leave every box ticked; each is explained on the connect page.",
+    ),
+    "not_exchanged": (
+        502,
+        "{label} did not finish connecting",
+        "You consented, but the last step between this server and {label} failed: {why}. Nothing was kept.",
+        "Start again. If it fails again, the person who runs this server checks the client id, its secret and the "
+        "callback address that are registered.",
+    ),
+}
+"""Status, title, cause and next step of each failure."""
+
+
+def _fail(problem: str, provider: str, label: str, **facts: str) -> PageRefused:
+    status, *texts = PROBLEMS[problem]
+    title, what, then = (text.format(label=label, **facts) for text in texts)
+    return PageRefused(PageProblem(status, title, what, then, _back_to(provider, label)))
+
+
+def _back_to(provider: str, label: str) -> Link:
+    return Link(f"/connect/{provider}", f"Back to {label}")
+
+
 def _elsewhere(base: str, where: str) -> PageProblem:
     return PageProblem(
         400,
@@ -172,70 +220,6 @@ def _elsewhere(base: str, where: str) -> PageProblem:
         ),
         "Sign in there, and connect from there.",
         Link(f"{base}{where}", "Open it there"),
-    )
-
-
-def _back_to(provider: str, label: str) -> Link:
-    return Link(f"/connect/{provider}", f"Back to {label}")
-
-
-def _no_such_consent(provider: str, label: str) -> PageProblem:
-    return PageProblem(
-        400,
-        "This consent was not requested from this browser",
-        (
-            f"{label} sent your browser here, but this browser has no open request for "
-            "that consent: it was started elsewhere, was already answered, or is older "
-            "than ten minutes. Nothing was connected."
-        ),
-        "Start again from the connect page, in this browser, and answer within ten minutes.",
-        _back_to(provider, label),
-    )
-
-
-def _no_consent(provider: str, label: str) -> PageProblem:
-    return PageProblem(
-        403,
-        f"{label} was not connected",
-        f"Access was not granted: you declined, or {label} blocked the request. Nothing changed.",
-        "If that was not what you wanted, start again and press the button that allows access.",
-        _back_to(provider, label),
-    )
-
-
-def _no_refresh_token(provider: str, label: str, permissions: str) -> PageProblem:
-    return PageProblem(
-        502,
-        f"{label} gave access for an hour only",
-        (
-            "It sent no refresh token, which happens when this app was allowed before. Nothing was "
-            "stored, because the connection would end after an hour."
-        ),
-        f"Remove this app’s access ({permissions}), then start again.",
-        _back_to(provider, label),
-    )
-
-
-def _too_little(provider: str, label: str) -> PageProblem:
-    return PageProblem(
-        403,
-        f"{label} was not connected",
-        "You consented, but not to everything that is needed: a box was left unticked. Nothing was kept.",
-        "Start again and leave every box ticked; each is explained on the connect page.",
-        _back_to(provider, label),
-    )
-
-
-def _not_exchanged(provider: str, label: str, why: str) -> PageProblem:
-    return PageProblem(
-        502,
-        f"{label} did not finish connecting",
-        f"You consented, but the last step between this server and {label} failed: {why}. Nothing was kept.",
-        (
-            "Start again. If it fails again, the person who runs this server checks the client id, its "
-            "secret and the callback address that are registered."
-        ),
-        _back_to(provider, label),
     )
 
 

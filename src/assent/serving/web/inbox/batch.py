@@ -19,7 +19,7 @@ from assent.engine.core import freezes
 from assent.engine.core.offloading import run_apart
 from assent.engine.people import proofs
 from assent.engine.views import inbox
-from assent.gate.gate import Decider, SeenVersion
+from assent.gate.gate import SeenVersion
 from assent.gate.policy import RANK, suffices
 from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import Action, Assurance, Freeze
@@ -30,7 +30,6 @@ from assent.ports import Begin, Transaction
 from assent.present.refusals import explain_missing_type
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
-from assent.serving.web.review.access import VIA
 from assent.serving.web.review.content import build_content
 from assent.serving.web.review.forms import may_be_batched, sends_at_once
 from assent.serving.web.review.matching import Steps
@@ -94,19 +93,11 @@ async def decide(visit: Visit) -> Response:
         return await _ask(visit, decision, found, wrong, form.get("back", ""))
 
     proof = await visit.read_proof(form)
-    assurance, person = visit.counts if proof is None else proof.assurance, visit.person
+    assurance = visit.counts if proof is None else proof.assurance
     found = await visit.read(lambda: _find(visit, list(digests)))
     asked = tuple(
         DecisionOrder(
-            Decider(
-                action.workspace_id,
-                person.label,
-                assurance,
-                VIA,
-                person.person_id,
-                shown_ms,
-                person.role.value,
-            ),
+            visit.decider(action.workspace_id, shown_ms, assurance),
             action,
             SeenVersion(digest=digests[action.action_id]),
             send=form.get("then") == "send" and _sends(action),

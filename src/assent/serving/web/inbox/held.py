@@ -12,12 +12,10 @@ from starlette.responses import Response
 from assent.engine.actions import flood
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.core.offloading import run_apart
-from assent.gate.gate import Decider
 from assent.gate.records import Action
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.ports import Transaction
 from assent.serving.web.inbox.rows import held_line
-from assent.serving.web.review.access import VIA
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.use_cases import decisions
@@ -75,10 +73,7 @@ async def decide(visit: Visit) -> Response:
     if decision == "reject" and not reason:
         return await _show(visit, {"reason": "Say why in a few words: the agent reads it."})
     group = await visit.read(lambda: _find(visit))
-    person = visit.person
-    decider = Decider(
-        group.workspace_id, person.label, visit.counts, VIA, person.person_id, shown_ms, person.role.value
-    )
+    decider = visit.decider(group.workspace_id, shown_ms)
     if decision == "release":
         count = await visit.write(lambda: flood.release(decider, group, shown_ms, visit.now_ms))
     elif decision == "reject":

@@ -169,5 +169,4 @@ def pane_values(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str
         "content": build_content(action, now_ms),
         "waits": state_of(action) == AWAITING,
         "url": naming.web_address(action.external_url),
-        "details": f"/actions/{action.action_id}",
     }

@@ -20,10 +20,17 @@ from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
 from assent.serving.web.inbox.rows import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
 from assent.serving.web.inbox.signups import signup_line
-from assent.serving.web.review.action import NO_SUCH_ACTION
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
-from assent.serving.web.shell.problems import PageRefused
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+
+NO_SUCH_ACTION: Final = PageProblem(
+    404,
+    "There is no such action",
+    "The address may be mistyped, or it is about something that you may not see.",
+    "Look at what waits for you instead.",
+    Link("/inbox", "Open the inbox"),
+)
 
 INBOX_PAGE: Final = 50
 
@@ -126,6 +133,14 @@ async def show_pane(visit: Visit) -> Response:
     return visit.page("inbox_pane_only.html", {"pane": await _draw_pane(visit, found)})
 
 
+async def lead_to_action(visit: Visit) -> Response:
+    """Lead from the address of an action, which knows no run, to its place on the page of the run."""
+    found = await visit.read(lambda: inbox.find(visit.person, visit.part("action_id")))
+    if found is None:
+        raise PageRefused(NO_SUCH_ACTION)
+    return visit.go(f"/runs/{found[0].run_id}#action-{found[0].action_id}")
+
+
 async def _draw_pane(visit: Visit, found: Waiting) -> dict[str, Any]:
     return await run_apart(pane_values, _effects_of(visit, found), found, visit.now_ms)
 
@@ -223,4 +238,5 @@ def _describe_batch(visit: Visit) -> str:
 SCREENS: Final = (
     Screen("/inbox", show, "inbox"),
     Screen("/inbox/pane/{action_id}", show_pane, "inbox"),
+    Screen("/actions/{action_id}", lead_to_action, "inbox"),
 )

@@ -42,11 +42,7 @@ _NOT_SIGNED_IN: Final = (
     "You are not signed in. Start again here. If it happens again, tell the person who runs this server."
 )
 FAILURES: Final[dict[OidcProblem, tuple[int, str, str]]] = {
-    "unreachable": (
-        503,
-        "{name} cannot be reached",
-        "Try again in a moment, or sign in another way.",
-    ),
+    "unreachable": (503, "{name} cannot be reached", "Try again in a moment, or sign in another way."),
     "misconfigured": (
         502,
         "Signing in with {name} is not set up right",
@@ -57,16 +53,8 @@ FAILURES: Final[dict[OidcProblem, tuple[int, str, str]]] = {
         "{name} did not confirm the sign-in",
         "Start again. If it happens again, tell the person who runs this server.",
     ),
-    "issuer": (
-        403,
-        "This sign-in comes from elsewhere",
-        _NOT_SIGNED_IN,
-    ),
-    "token": (
-        403,
-        "This sign-in is not valid",
-        _NOT_SIGNED_IN,
-    ),
+    "issuer": (403, "This sign-in comes from elsewhere", _NOT_SIGNED_IN),
+    "token": (403, "This sign-in is not valid", _NOT_SIGNED_IN),
     "expired": (
         403,
         "This sign-in has expired",
@@ -111,7 +99,6 @@ class OidcPages:
         self._rate = PageRate(services, trust_proxy=trust_proxy)
         self._cookie = cookies.named("assent-oidc")
         self._name = offered.issuer.client.name
-        self._start_again = Link(START, f"Sign in with {self._name}")
 
     async def start(self, request: Request) -> Response:
         """Begin an attempt and redirect to the issuer."""
@@ -142,11 +129,24 @@ class OidcPages:
         ring = await self._ring()
         state = self._attempt(request, ring, now_ms)
         if state is None or not hmac.compare_digest(state.encode(), given.get("state", "").encode()):
-            raise PageRefused(self._not_ours())
+            raise self._refuse(
+                400,
+                "This sign-in was not started here",
+                "It was started in another browser, or more than ten minutes ago. You are not signed in by it.",
+                "Start again in this browser.",
+            )
         if not await self._services.store.write(lambda: oidc.use_state(state, now_ms)):
-            raise PageRefused(self._used())
+            raise self._refuse(
+                400,
+                "This sign-in was used already",
+                f"The answer of {self._name} works once. It did not sign you in again.",
+                "Start again if you are not signed in.",
+            )
         if "code" not in given or "error" in given:
-            raise PageRefused(self._not_confirmed(given.get("error", "")))
+            title, what = f"{self._name} did not sign you in", "reports a problem and names no person"
+            if given.get("error") == "access_denied":
+                title, what = "You did not sign in", "says that the sign-in was declined"
+            raise self._refuse(403, title, f"{self._name} {what}.", "Start again, or sign in another way.")
         nonce, verifier = _derive(ring, state)
         try:
             await self._issuer.check_sender(given.get("iss"), now_ms)
@@ -164,7 +164,15 @@ class OidcPages:
             raise self._explain(failed) from None
         except SignInDenied as denied:
             log.info("sign-in denied (%s)", denied.denial)
-            raise PageRefused(self._denied(denied)) from None
+            raise PageRefused(
+                PageProblem(
+                    403,
+                    "You cannot sign in here",
+                    f"{self._name} knows you. {denied}",
+                    "Ask an owner of this server for access, or sign in with another account.",
+                    HOW_TO_SIGN_IN,
+                )
+            ) from None
         response = see_other(f"/sign-in/{token}")
         self._cookies.forget(response, self._cookie)
         return response
@@ -193,52 +201,12 @@ class OidcPages:
 
     def _explain(self, failed: OidcFailed) -> PageRefused:
         log.warning("signing in with %s failed (%s): %s", self._name, failed.problem, failed)
-        status, title, next_step = (
-            each.format(name=self._name) if isinstance(each, str) else each
-            for each in FAILURES[failed.problem]
-        )
-        return PageRefused(
-            PageProblem(int(status), str(title), str(failed), str(next_step), self._start_again)
-        )
+        status, title, then = FAILURES[failed.problem]
+        return self._refuse(status, title.format(name=self._name), str(failed), then.format(name=self._name))
 
-    def _not_ours(self) -> PageProblem:
-        return PageProblem(
-            400,
-            "This sign-in was not started here",
-            "It was started in another browser, or more than ten minutes ago. You are not signed in by it.",
-            "Start again in this browser.",
-            self._start_again,
-        )
-
-    def _used(self) -> PageProblem:
-        return PageProblem(
-            400,
-            "This sign-in was used already",
-            f"The answer of {self._name} works once. It did not sign you in again.",
-            "Start again if you are not signed in.",
-            self._start_again,
-        )
-
-    def _not_confirmed(self, error: str) -> PageProblem:
-        cancelled = error == "access_denied"
-        return PageProblem(
-            403,
-            "You did not sign in" if cancelled else f"{self._name} did not sign you in",
-            f"{self._name} says that the sign-in was declined."
-            if cancelled
-            else f"{self._name} reports a problem and names no person.",
-            "Start again, or sign in another way.",
-            self._start_again,
-        )
-
-    def _denied(self, denied: SignInDenied) -> PageProblem:
-        return PageProblem(
-            403,
-            "You cannot sign in here",
-            f"{self._name} knows you. {denied}",
-            "Ask an owner of this server for access, or sign in with another account.",
-            HOW_TO_SIGN_IN,
-        )
+    def _refuse(self, status: int, title: str, what: str, then: str) -> PageRefused:
+        again = Link(START, f"Sign in with {self._name}")
+        return PageRefused(PageProblem(status, title, what, then, again))
 
 
 def _derive(ring: KeyRing, state: str) -> tuple[str, str]:

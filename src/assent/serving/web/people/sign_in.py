@@ -44,7 +44,6 @@ from assent.serving.web.people.people import (
     name_device,
 )
 from assent.serving.web.shell import clients
-from assent.serving.web.shell.console import NavigationEntry
 from assent.serving.web.shell.forms import FormNonces, path_of, read_form
 from assent.serving.web.shell.headers import CONFIRMING_HEADERS, see_other
 from assent.serving.web.shell.problems import UNREADABLE_FORM, PageProblem, PageRefused
@@ -91,7 +90,6 @@ class SignInPages:
         services: Services,
         keys: KeysWhenReady,
         cookies: Cookies,
-        entries: tuple[NavigationEntry, ...],
         *,
         base_url: str,
         trust_proxy: bool = False,
@@ -100,7 +98,6 @@ class SignInPages:
         self._issuer = issuer
         self._trust_proxy = trust_proxy
         self._rate = PageRate(services, trust_proxy=trust_proxy)
-        self._entries = entries
         self._services = services
         self._keys = keys
         self._cookies = cookies
@@ -122,7 +119,6 @@ class SignInPages:
             "person": session.person if session is not None else None,
             "confirmed": session is not None and session.is_confirmed,
             "sign_out_nonce": nonce,
-            "entries": self._entries,
             "issuer": self._issuer,
             "owner_link": clients.terminal_command(self._services, "owner-link"),
             "can_mail": await self._services.outgoing.can_send_notes(),

@@ -267,10 +267,6 @@ class Recipients(Record):
     domains: tuple[tuple[str, int], ...]
     """Recipients per domain, rarest first. Only for long lists."""
 
-    def found(self, words: str) -> tuple[Addressee, ...]:
-        wanted = words.casefold()
-        return tuple(each for each in self.people if wanted in f"{each.text} {each.ascii_domain}".casefold())
-
 
 def addressee(mailbox: str) -> Addressee:
     """Parse a mailbox, with or without a name."""

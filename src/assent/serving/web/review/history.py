@@ -13,6 +13,7 @@ from assent.gate.names import name_by_link
 from assent.gate.records import Assurance
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
+from assent.kernel.times import parse_time
 from assent.serving.web.review.naming import COULD_BE_AGENT, UNSURE, agent_name
 from assent.serving.web.shell.times import When, when
 
@@ -102,8 +103,7 @@ def _tell_staging(facts: Facts) -> str:
     return "The part that was not delivered became an action of its own, to be approved"
 
 
-SENTENCES: Final[dict[str, Sentence]] = {
-    "run_prepared": "Prepared by {agent}",
+DECISIONS: Final[dict[str, Sentence]] = {
     "action_staged": _tell_staging,
     "action_approve": "{approval}",
     "approval_recorded": "{approval} ({approvers} of {needed})",
@@ -112,6 +112,15 @@ SENTENCES: Final[dict[str, Sentence]] = {
     "action_reject": "Rejected by {who}",
     "action_edit": "Edited by {who}: revision {revision}",
     "action_withdraw": _tell_withdrawal,
+    "outcome_answered": _tell_answer,
+    "outcome_asked": "{who} had the provider asked at once",
+    "outcome_still_unknown": "{who} looked and cannot say yet",
+    "confirmation_asked": "A workflow asked a human",
+    "confirmation_superseded": "The agent submitted another version of this step",
+    "drift_found": "Something was no longer as it was shown",
+    "review_links_ended": "Review links ended by {who}",
+}
+SENDING: Final[dict[str, Sentence]] = {
     "action_claim": "Sending began, asked for by {agent}",
     "execution_refused": "An attempt to send by {agent} was refused",
     "action_succeed": "Sent; the provider confirmed it",
@@ -125,15 +134,9 @@ SENTENCES: Final[dict[str, Sentence]] = {
     "action_found_not_done": "Found out: it had not been sent",
     "action_hand_over": _tell_handover,
     "late_answer": "A late answer arrived and was kept as evidence",
-    "outcome_answered": _tell_answer,
-    "outcome_asked": "{who} had the provider asked at once",
-    "outcome_still_unknown": "{who} looked and cannot say yet",
-    "confirmation_asked": "A workflow asked a human",
-    "confirmation_superseded": "The agent submitted another version of this step",
-    "drift_found": "Something was no longer as it was shown",
     "connector_rechecked": _tell_readiness,
-    "review_links_ended": "Review links ended by {who}",
 }
+SENTENCES: Final[dict[str, Sentence]] = {"run_prepared": "Prepared by {agent}", **DECISIONS, **SENDING}
 
 
 def write_sentence(sentence: Sentence, facts: Facts) -> str:
@@ -142,15 +145,13 @@ def write_sentence(sentence: Sentence, facts: Facts) -> str:
 
 
 TONES: Final = {
-    "action_approve": "ok",
-    "action_succeed": "ok",
-    "action_found_done": "ok",
-    "action_hand_over": "ok",
-    "action_reject": "danger",
-    "action_refuse": "danger",
-    "action_lose": "ask",
-    "action_restore": "ask",
+    **dict.fromkeys(("action_approve", "action_succeed", "action_found_done", "action_hand_over"), "ok"),
+    **dict.fromkeys(("action_reject", "action_refuse", "action_found_refused", "run_failed"), "danger"),
+    **dict.fromkeys(("execution_refused", "webhook_failed", "connector_expired", "sending_frozen"), "danger"),
+    **dict.fromkeys(("action_lose", "action_restore", "outcome_still_unknown"), "ask"),
+    **dict.fromkeys(("action_postpone", "action_withdraw", "drift_found", "changes_asked"), "warn"),
 }
+"""Kinds of events that stand out, each with the colour of its meaning."""
 
 EVERY_ACTION: Final = "*"
 OF_EVERY_ACTION: Final = frozenset({"run_prepared", "review_links_ended"})
@@ -161,8 +162,16 @@ NOTES: Final = ("text", "detail", "evidence", "reason", "externalUrl", "external
 
 
 def entries(events: Iterable[Event], now_ms: int) -> tuple[tuple[str | None, HistoryEntry], ...]:
-    """Each event with the action it is about, oldest first."""
-    return tuple(_entry(event, now_ms) for event in events)
+    """Each event with the action it is about, oldest first. Before a decision on a page comes when the page
+    was shown."""
+    found: list[tuple[str | None, HistoryEntry]] = []
+    for event in events:
+        facts: Facts = msgspec.json.decode(event.body)
+        about, entry = _entry(event, facts, now_ms)
+        if (shown_ms := parse_time(str(facts.get("shownAt", "")))) is not None:
+            found.append((about, HistoryEntry(f"Viewed by {name_actor(facts)}", "", when(shown_ms, now_ms))))
+        found.append((about, entry))
+    return tuple(found)
 
 
 def of_action(
@@ -171,8 +180,7 @@ def of_action(
     return tuple(entry for about, entry in history if about in (EVERY_ACTION, action_id))
 
 
-def _entry(event: Event, now_ms: int) -> tuple[str | None, HistoryEntry]:
-    facts: Facts = msgspec.json.decode(event.body)
+def _entry(event: Event, facts: Facts, now_ms: int) -> tuple[str | None, HistoryEntry]:
     what = write_sentence(SENTENCES.get(event.kind, event.kind.replace("_", " ")), facts)
     note = next((text for name in NOTES if isinstance(text := facts.get(name), str) and text), "")
     if event.kind == "action_edit" and isinstance(facts.get("digest"), str):

@@ -79,7 +79,6 @@ from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.naming import is_function, say_effect
 from assent.serving.web.review.preview import build_preview
 from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson
-from assent.serving.web.shell.console import NavigationEntry
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import (
     FRAMED_HEADERS,
@@ -95,8 +94,6 @@ from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import when
 from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, word_diff
 
-MAX_FIND_CHARS: Final = 200
-
 
 class ReviewPages:
     """`/runs/{run_id}` and the targets of its forms."""
@@ -106,12 +103,10 @@ class ReviewPages:
         services: Services,
         keys: KeysWhenReady,
         cookies: Cookies,
-        entries: tuple[NavigationEntry, ...],
         *,
         base_url: str,
     ) -> None:
         self._services = services
-        self._entries = entries
         self._keys = keys
         self._cookies = cookies
         self._base_url = base_url
@@ -295,12 +290,10 @@ class ReviewPages:
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
             "only_looking": viewer.scope == LOOK,
-            "entries": self._entries,
             "waiting": waiting,
             "found": found,
             "prepared": when(found.run.created_ms, now_ms),
             "cards": cards,
-            "find": " ".join(request.query_params.get("find", "").split())[:MAX_FIND_CHARS],
             "headline": review_card.headline(cards, has_actions=bool(found.actions)),
             "others": await run_apart(review_card.others, found),
             "loose_pictures": review_pictures.list_unattached(found),
@@ -355,7 +348,6 @@ class ReviewPages:
             trial = await try_edit(services, action, form)
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
-            "entries": self._entries,
             "name": (form or {}).get("name") or self._cookies.name_given(request),
             "nonce": nonces.issue(browser, about, now_ms),
             "preview": await run_apart(build_preview, action, html=True),

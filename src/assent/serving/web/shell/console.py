@@ -26,6 +26,7 @@ from assent.engine.people.members import MemberWorkspace
 from assent.engine.people.origins import count_cookie
 from assent.engine.people.people import Person, Session
 from assent.engine.people.proofs import FormProof
+from assent.gate.gate import Decider
 from assent.gate.records import Assurance, Freeze
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId, is_uuid
 from assent.kernel.structs import Record
@@ -39,6 +40,7 @@ from assent.serving.web.people.people import (
     KeysWhenReady,
     ask_to_sign_in,
 )
+from assent.serving.web.review.access import VIA
 from assent.serving.web.shell.errors_to_pages import Endpoint, make_routes
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
@@ -53,30 +55,6 @@ LOOK: Final = ("GET",)
 LOOK_AND_SEND: Final = ("GET", "POST")
 SEND: Final = ("POST",)
 
-
-class NavigationEntry(Record):
-    """`icon` is one of `icons.html`; on a phone the entries that are `docked` stand in the bottom bar."""
-
-    name: str
-    href: str
-    label: str
-    icon: str
-    group: str = ""
-    docked: bool = False
-
-
-NAVIGATION: Final = (
-    NavigationEntry("inbox", "/inbox", "Inbox", "inbox", docked=True),
-    NavigationEntry("runs", "/runs", "Runs", "runs", "Work", docked=True),
-    NavigationEntry("sessions", "/sessions", "Workflows", "workflows", "Work"),
-    NavigationEntry("results", "/results", "Results", "results", "Learn", docked=True),
-    NavigationEntry("memory", "/memory", "Memory", "memory", "Learn"),
-    NavigationEntry("operations", "/operations", "Operations", "operations", "Learn"),
-    NavigationEntry("connectors", "/connectors", "Connections", "connections", "Set up"),
-    NavigationEntry("audit", "/audit", "Audit log", "audit", "Set up"),
-    NavigationEntry("settings", "/settings", "Settings", "settings", "Set up"),
-)
-"""An entry appears if a screen is registered at its path."""
 
 NO_WORKSPACE: Final = PageProblem(
     403,
@@ -110,7 +88,6 @@ class Visit:
     waiting: int
     position: str
     now_ms: int
-    entries: tuple[NavigationEntry, ...]
     nav: str
     nonces: FormNonces
     browser: Browser
@@ -176,6 +153,21 @@ class Visit:
         """Refuse a session of assurance `link`: an agent may have claimed that sign-up itself."""
         if not self.session.is_confirmed:
             raise PageRefused(CONFIRM_FIRST)
+
+    def decider(
+        self, workspace_id: WorkspaceId, shown_ms: int, assurance: Assurance | None = None
+    ) -> Decider:
+        """This person as the one who decides; `assurance` of a proof, else that of the cookie."""
+        person = self.person
+        return Decider(
+            workspace_id,
+            person.label,
+            assurance or self.counts,
+            VIA,
+            person.person_id,
+            shown_ms,
+            person.role.value,
+        )
 
     async def confirm(self, fields: Mapping[str, str], what: Consequence) -> None:
         """Require that a person signed this form, and use the proof up before anything is done. Answers
@@ -249,7 +241,6 @@ class Visit:
             "place": self.place,
             "waiting": self.waiting,
             "frozen": self.frozen,
-            "entries": self.entries,
             "nav": self.nav,
             "scripts": scripts,
             "live_after": self.position,
@@ -312,8 +303,6 @@ class Console:
         self._screens = screens
         self._base_url = base_url
         self._rate = PageRate(services)
-        paths = {screen.path for screen in screens}
-        self.entries = tuple(entry for entry in NAVIGATION if entry.href in paths)
 
     def routes(self) -> list[Route]:
         table = ((screen.path, screen.methods, self._endpoint(screen)) for screen in self._screens)
@@ -364,7 +353,6 @@ class Console:
             waiting=waiting,
             position=position,
             now_ms=now_ms,
-            entries=self.entries,
             nav=nav,
             nonces=nonces,
             browser=nonces.browser(request),

@@ -13,10 +13,11 @@ import contextlib
 import hashlib
 import hmac
 import re
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -44,6 +45,8 @@ MAX_FORM_FIELDS: Final = 100
 NONCE_TTL_MS: Final = 12 * HOUR_MS
 """A page left open over a working day still works; yesterday's must be reloaded."""
 
+MULTIPART: Final = "multipart/form-data"
+MAX_PARTS: Final = 20
 URLENCODED: Final = "application/x-www-form-urlencoded"
 _NOT_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -199,60 +202,38 @@ def _binding(browser_id: str, subject: str) -> bytes:
     return hashlib.sha256(f"{browser_id}\0{subject}".encode()).digest()
 
 
-# Reads bounded `multipart/form-data` forms (RFC 7578).
-#
-# The whole body is read first and split bytewise, so that a file is exactly what was chosen. Supports
-# only what browsers send and refuses anything else.
-
-MULTIPART: Final = "multipart/form-data"
-MAX_PARTS: Final = 20
-
-_BOUNDARY: Final = re.compile(r'boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))')
-_NAME: Final = re.compile(r';\s*name="([^"\r\n]{1,100})"')
-_FILE: Final = re.compile(r';\s*filename\*?="?([^"\r\n;]*)')
-
-
 class Uploaded(Record):
     fields: dict[str, str]
     files: dict[str, bytes]
 
 
 async def read_upload(request: Request, most: int, too_large: PageProblem) -> Uploaded:
-    """Read a form with files. The first value of a repeated name counts."""
-    kind, _, rest = request.headers.get("content-type", "").partition(";")
-    boundary = _BOUNDARY.search(rest)
-    if kind.strip().lower() != MULTIPART or boundary is None:
+    """Read a form with files, whole and bounded. The first value of a repeated name counts."""
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    if kind.strip().lower() != MULTIPART:
         raise PageRefused(NOT_A_FORM)
     try:
         body = await read_body(request.scope, request.receive, most)
     except BodyTooLarge:
         raise PageRefused(too_large) from None
-    return take_apart(body, (boundary[1] or boundary[2]).encode("latin-1"))
 
+    async def chunks() -> AsyncGenerator[bytes, None]:
+        yield body
 
-def take_apart(body: bytes, boundary: bytes) -> Uploaded:
-    """Split a body at its boundaries."""
-    mark = b"--" + boundary
-    parts = (b"\r\n" + body).split(b"\r\n" + mark)
-    if len(parts) < 3 or parts[0] or len(parts) > MAX_PARTS or not parts[-1].startswith(b"--"):
-        raise PageRefused(UNREADABLE_FORM)
-    fields: dict[str, str] = {}
-    files: dict[str, bytes] = {}
-    for part in parts[1:-1]:
-        head, gap, content = part.partition(b"\r\n\r\n")
-        about = head.decode("utf-8", "replace")
-        name = _NAME.search(about)
-        if not gap or not head.startswith(b"\r\n") or name is None:
-            raise PageRefused(UNREADABLE_FORM)
-        if _FILE.search(about):
-            files.setdefault(name[1], content)
-        else:
-            fields.setdefault(name[1], _text(content))
-    return Uploaded(fields, files)
-
-
-def _text(content: bytes) -> str:
+    parser = MultiPartParser(
+        request.headers, chunks(), max_files=MAX_PARTS, max_fields=MAX_PARTS, max_part_size=most
+    )
+    # A file stays in memory, as its body does.
+    parser.spool_max_size = most
     try:
-        return content.decode().replace("\r\n", "\n")
-    except UnicodeDecodeError:
+        form = await parser.parse()
+    except (MultiPartException, KeyError):
         raise PageRefused(UNREADABLE_FORM) from None
+    found = Uploaded({}, {})
+    for name, part in form.multi_items():
+        if isinstance(part, str):
+            found.fields.setdefault(name, part.replace("\r\n", "\n"))
+        else:
+            found.files.setdefault(name, await part.read())
+    await form.close()
+    return found

@@ -30,6 +30,30 @@ THEMES: Final = ("light", "dark")
 """Themes a person may choose instead of the system's."""
 
 
+class NavigationEntry(Record):
+    """`icon` is one of `icons.html`; on a phone the entries that are `docked` stand in the bottom bar."""
+
+    name: str
+    href: str
+    label: str
+    icon: str
+    group: str = ""
+    docked: bool = False
+
+
+NAVIGATION: Final = (
+    NavigationEntry("inbox", "/inbox", "Inbox", "inbox", docked=True),
+    NavigationEntry("runs", "/runs", "Runs", "runs", "Work", docked=True),
+    NavigationEntry("sessions", "/sessions", "Workflows", "workflows", "Work"),
+    NavigationEntry("results", "/results", "Results", "results", "Learn", docked=True),
+    NavigationEntry("memory", "/memory", "Memory", "memory", "Learn"),
+    NavigationEntry("operations", "/operations", "Operations", "operations", "Learn"),
+    NavigationEntry("connectors", "/connectors", "Connections", "connections", "Set up"),
+    NavigationEntry("audit", "/audit", "Audit log", "audit", "Set up"),
+    NavigationEntry("settings", "/settings", "Settings", "settings", "Set up"),
+)
+
+
 class Badge(Record):
     """A label and its tone: ok, warn, danger, ask (a question to the person), info or none."""
 
@@ -49,7 +73,9 @@ def _environment(folder: Path | None) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(asset=asset_path, spec_url=SPEC_URL, version=__version__)
+    environment.globals.update(
+        asset=asset_path, navigation=NAVIGATION, spec_url=SPEC_URL, version=__version__
+    )
     environment.globals.update(as_bdi=as_bdi, as_code=as_code, as_link=as_link, as_strong=as_strong)
     environment.filters["fill"] = fill
     environment.filters["marked"] = mark_unseen
