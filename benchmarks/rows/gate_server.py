@@ -50,10 +50,11 @@ async def serve(data_dir: Path, port: int) -> None:
     app = world(data_dir)
     await app.prepare()
     surfaces = Surfaces(app)
+    app.is_alone = lambda: surfaces.edge.running == 1  # as `assent serve` does
     surfaces.edge.catalog = Catalog((*ALL_TOOLS, TOOL, NOTHING))
     server = http_server(surfaces.site(), surfaces.end_streams)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, setattr, server, "should_exit", True)
-    gc.freeze()  # as `assent serve` does
+    gc.freeze()  # as `assent serve` does, too
     with socket.create_server(("127.0.0.1", port), backlog=1024) as listener:
         async with running_jobs(app):
             await server.serve(sockets=[listener])

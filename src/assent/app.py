@@ -121,7 +121,7 @@ class App:
         self.store = open_store(
             settings.database_url,
             pool_size=settings.pool_size,
-            one_client=one_client,
+            is_alone=lambda: self.is_alone(),
             follow=self.clock.follow if isinstance(self.clock, SystemClock) else None,
             prepare=self._prepare_store,
             list_components=lambda: list_components(settings, self.extensions),
@@ -185,6 +185,8 @@ class App:
         """The services of the owner's workspaces, with everything that the settings bring."""
         self.wake_jobs: Callable[[], None] = lambda: None
         """Set by the code that runs the jobs in this process."""
+        self.is_alone: Callable[[], bool] = lambda: one_client
+        """Whether nobody else would share a commit with the caller. Set by the code that serves several clients."""
 
     def owns(self, workspace_id: WorkspaceId | None) -> bool:
         """Whether a workspace is one of the owner's, which use what the settings bring. None stands for a

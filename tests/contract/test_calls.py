@@ -200,6 +200,23 @@ async def test_forty_calls_at_once_are_all_answered(surface: Surface) -> None:
     assert len({outcome.message["id"] for outcome in outcomes}) == 40
 
 
+async def test_a_store_can_learn_whether_a_call_is_the_only_one(surface: Surface) -> None:
+    await surface.sign_in()
+    edge, running = surface.surfaces.edge, []
+
+    def is_alone() -> bool:
+        running.append(edge.running)
+        return False
+
+    surface.app.is_alone = is_alone
+    await surface.call(KEYED, {})
+    assert set(running) <= {1}
+    await surface.gather(40, KEYED, {})
+    assert edge.running == 0
+    if surface.transport == "http" and surface.app.store.dialect == "sqlite":
+        assert max(running) > 1
+
+
 async def test_calls_in_flight_on_one_stdio_session_are_answered_under_their_own_ids(
     surface: Surface,
 ) -> None:

@@ -35,6 +35,6 @@ def store_url(store_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -
 @pytest.fixture
 async def store(store_kind: str, store_url: str) -> AsyncIterator[Store]:
     """A fresh store, closed at the end."""
-    opened = open_store(store_url, one_client=store_kind == ONE_CLIENT)
+    opened = open_store(store_url, is_alone=lambda: store_kind == ONE_CLIENT)
     yield opened
     await opened.close()

@@ -90,7 +90,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=[False, True], ids=["many clients", "one client"])
 def opened(request: pytest.FixtureRequest) -> Opened:
-    return partial(open_store, one_client=request.param)
+    return partial(open_store, is_alone=lambda: request.param)
 
 
 class TestSqlite:

@@ -1,4 +1,4 @@
-"""A process with one client: a write that meets nobody stays on its thread, and everything else is as it was."""
+"""A caller that is alone: a write that meets nobody stays on its thread, and everything else is as it was."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def one_by_one(store: SqliteStore, values: Iterable[object]) -> list[bool]
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteStore]:
     """An open store whose disk is never slow."""
     monkeypatch.setattr(sqlite_transactions, "BRIEF_SECONDS", DEADLINE_SECONDS)
-    opened = SqliteStore(tmp_path / "store.db", one_client=True)
+    opened = SqliteStore(tmp_path / "store.db", is_alone=lambda: True)
     await opened.open()
     await at_rest(opened)
     yield opened
@@ -271,8 +271,22 @@ async def test_who_is_cancelled_before_a_write_gets_what_was_written_and_ends_at
     assert (await marks(store, "s"))[0] == "committed"
 
 
+async def test_a_caller_with_company_shares_the_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_transactions, "BRIEF_SECONDS", DEADLINE_SECONDS)
+    calls = 2
+    store = SqliteStore(tmp_path / "store.db", is_alone=lambda: calls == 1)
+    await store.open()
+    await at_rest(store)
+    assert await one_by_one(store, range(3)) == [not HERE] * 3
+    calls = 1
+    assert await one_by_one(store, range(3)) == [HERE] * 3
+    await store.close()
+
+
 async def test_a_closed_store_says_so(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "store.db", one_client=True)
+    store = SqliteStore(tmp_path / "store.db", is_alone=lambda: True)
     await store.write(lambda: noted("one"))
     await store.close()
     with pytest.raises(StoreUnavailable):

@@ -389,6 +389,7 @@ async def _serve(settings: Settings) -> int:
         await asyncio.to_thread(lambda: app.extensions)  # before the first call, which needs them
         await asyncio.to_thread(check_wrapped, app)
         surfaces = Surfaces(app, tls=tls)
+        app.is_alone = lambda: surfaces.edge.running == 1
         server = surfaces.server()
         await resolve_workspaces(surfaces.oidc, app.store)
         listeners = await _listen(settings, leadership)

@@ -197,6 +197,8 @@ class Edge:
         self.services = services
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.latencies: dict[str, Latency] = {}
+        self.running = 0
+        """Calls that are being answered."""
         self.tracer: CallTracer | None = None
         """Set if calls are traced."""
         self._noted: dict[tuple[str, str | None], int] = {}
@@ -231,7 +233,11 @@ class Edge:
 
     async def _answer_and_count(self, call: Incoming) -> Answer:
         begun = time.perf_counter()
-        answer = await self._answer(call)
+        self.running += 1
+        try:
+            answer = await self._answer(call)
+        finally:
+            self.running -= 1
         toolsets, tool, catalog = toolsets_of(call.caller), call.tool, self._choose(owned=call.owned)
         listed = catalog.offered if toolsets is None else catalog.names_in(toolsets)
         offered = listed if call.context.offered is None else call.context.offered

@@ -26,7 +26,7 @@ def open_store(
     *,
     pool_size: int | None = None,
     clock: Clock | None = None,
-    one_client: bool = False,
+    is_alone: Callable[[], bool] = lambda: False,
     follow: Callable[[int, int], None] | None = None,
     prepare: Callable[[], Awaitable[None]] | None = None,
     list_components: ListComponents = tuple,
@@ -34,8 +34,8 @@ def open_store(
     """Return the store for a database URL. Does no I/O: the store connects in `open` or at its
     first call.
 
-    `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `one_client` says
-    that calls mostly come one at a time, as over stdio. `follow` is told PostgreSQL's time, and how
+    `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `is_alone` says
+    whether nobody else would share a commit with the caller. `follow` is told PostgreSQL's time, and how
     many milliseconds ago at most it was read: at every new connection, and about once a second while
     the journal grows. `prepare` runs before the first call and may use the store; other calls wait
     for it, share its error, and a later call repeats it.
@@ -59,7 +59,7 @@ def open_store(
         path,
         readers=pool_size or READERS,
         clock=clock,
-        one_client=one_client,
+        is_alone=is_alone,
         prepare=prepare,
         list_components=list_components,
     )

@@ -2,7 +2,7 @@
 
 The writer (`sqlite_transactions`, which describes the theory) commits queued transactions in
 batches. Readers have read-only connections. What need not wait runs on the event loop: short reads
-(`sqlite_reading`), and in a process with one client writes, too. Changing to a thread and back costs
+(`sqlite_reading`), and the writes of a caller that is alone. Changing to a thread and back costs
 100 µs, a short read 10 (docs/decisions/0006).
 """
 
@@ -55,7 +55,7 @@ class SqliteStore:
         *,
         readers: int = READERS,
         clock: Clock | None = None,
-        one_client: bool = False,
+        is_alone: Callable[[], bool] = lambda: False,
         prepare: Callable[[], Awaitable[None]] | None = None,
         list_components: ListComponents = tuple,
     ) -> None:
@@ -70,7 +70,7 @@ class SqliteStore:
         self._lifecycle = threading.Lock()
         self._writer_thread: threading.Thread | None = None
         self._writer: SqliteWriter | None = None
-        self._one_client = one_client
+        self._is_alone = is_alone
         self._wrote_here: set[asyncio.Task[Any] | None] = set()
         """The task that wrote on the event loop, until the loop's next iteration."""
         self._short_reads: ShortReads | None = None
@@ -107,7 +107,7 @@ class SqliteStore:
             await asyncio.sleep(0)  # it can share no commit with its last write, so others run first
         loop = asyncio.get_running_loop()
         request = Request(begin, loop, loop.create_future())
-        if not (self._one_client and self._write_here(request)):
+        if not (self._is_alone() and self._write_here(request)):
             with self._lifecycle:
                 self._refuse_when_closed()
                 if self._writer_thread is None:
@@ -144,7 +144,7 @@ class SqliteStore:
         """Run a short read on this thread. Returns False if a reader has to run it."""
         if self._closed:
             return False
-        if self._one_client:
+        if self._is_alone():
             return self._writer is not None and self._writer.run_here(request, reads=True)
         if self._short_reads is None:
             from assent.stores.sqlite_reading import ShortReads

@@ -23,7 +23,7 @@ database, and waits for it at most `TURN_SECONDS`. `_in_turn` always releases it
 stays as the backstop against programs that do not take the turnstile.
 
 Writing on the caller's thread. A thread switch there and back costs as much as a small transaction.
-A store with one client therefore calls `run_here`, which runs a single transaction on the caller's
+A caller that is alone therefore uses `run_here`, which runs a single transaction on the caller's
 thread. It returns False, and the caller uses the queue, unless all of these hold: the writer is
 idle (`_in_use` is free), the connection is open, the last commit took less than `BRIEF_SECONDS`,
 the WAL is short, and the turnstile is free at once. `_in_use` guarantees that only one thread uses
