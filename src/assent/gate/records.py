@@ -335,6 +335,12 @@ def when_taken_down(action: Action) -> int | None:
     return int(found["atMs"]) if isinstance(found, dict) else None
 
 
+OUTPUT: Final = "output"
+"""Metadata key of the JSON that an effect returned for the agent."""
+PARTLY: Final = "partly"
+"""Metadata key: the part that was not delivered, in words for the reviewer."""
+OFFERED_AS: Final = "restActionId"
+"""Metadata key: the action that was staged for that part."""
 MEASURE_AFTER: Final = "measureAfterMs"
 """Metadata key: how long after sending an action is measured."""
 

@@ -39,7 +39,6 @@ from assent.engine.learning import pictures as pictures
 from assent.engine.learning.measurement import Measurement as Measurement
 from assent.engine.learning.measurement import Scheduled as Scheduled
 from assent.engine.learning.measurement import decode_measurement as decode_measurement
-from assent.engine.learning.measurement import unavailable as unavailable
 from assent.engine.learning.memory import Entry as Entry
 from assent.engine.learning.memory import NewEntry as NewEntry
 from assent.engine.webhooks import long_runs as long_runs
@@ -90,6 +89,7 @@ from assent.ports.store import Transaction as Transaction
 from assent.present.refusals import describe_freeze as describe_freeze
 from assent.present.refusals import needs_approval as needs_approval
 from assent.present.refusals import refuse_frozen as refuse_frozen
+from assent.present.refusals import refuse_measurement as refuse_measurement
 from assent.serving.gateway import ClientPort as ClientPort
 from assent.serving.gateway import ForeignCall as ForeignCall
 from assent.use_cases import decisions as decisions

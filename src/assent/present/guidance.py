@@ -24,6 +24,14 @@ UNKNOWN: Final = Circumstances(may_execute=False)
 """For a refusal, which reads no circumstances: it offers decisions but no sending."""
 
 STOP_RULE: Final = "Show this and wait for the human."
+HELD: Final = (
+    "There were so many proposals in a short time that this one is held with the others, as one question: a person "
+    "looks at the whole list, then rejects or releases it."
+)
+STOP_PROPOSING: Final = (
+    "STOP proposing. Nothing is lost and nothing is sent, so repeat no call. Tell the user to open the inbox of their "
+    "Assent server and to release or reject the list there first."
+)
 NOTHING_STAGED_STOP_RULE: Final = "Show the result and stop: there is nothing to approve here."
 NOTHING_TO_APPROVE: Final = "Here is the result. Nothing needs your approval."
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assent.gate.effects import EXECUTE
+from assent.gate.outcomes import Remainder
 from assent.gate.records import WORKFLOW, Action, is_by_hand, when_taken_down
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import SuggestedCall
@@ -218,6 +219,23 @@ def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
         said += f" {action.external_url or view.label}"
     hours = round((measured_after_ms or 0) / HOUR_MS)
     return said + (f"\nResults arrive in about {hours} hours." if hours else "")
+
+
+def warn_of_part(left: Remainder) -> str:
+    """Warn a reviewer that only a part of an effect went out."""
+    return (
+        f"Only a part went out, on {left.reached}. The rest ({left.why}) is offered as an action of its own."
+    )
+
+
+def warn_of_rest(left: Remainder) -> str:
+    """Warn a reviewer of the action that was staged for the rest."""
+    return f"Already out on {left.reached}; this is the rest, which failed there ({left.why})."
+
+
+def rewrite_call(action: Action, needs: dict[str, str]) -> SuggestedCall:
+    """Return the call that replaces a plain note by the agent's own text."""
+    return SuggestedCall(EDIT, about_content(action), "you have written a better text", needs)
 
 
 def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:

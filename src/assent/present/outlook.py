@@ -18,7 +18,10 @@ from assent.gate.effects import EffectTypes, TypeKey, key_of_type
 from assent.gate.policy import Policy, Requirement, client_decides
 from assent.gate.preflight import Readiness, is_expired, is_overdue, with_readiness
 from assent.gate.records import (
+    OFFERED_AS,
     OPEN,
+    OUTPUT,
+    PARTLY,
     WORKFLOW,
     Action,
     Assurance,
@@ -26,6 +29,8 @@ from assent.gate.records import (
     ExecutionState,
     Freeze,
     Status,
+    is_by_hand,
+    plan_interval,
     read_proposal,
 )
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
@@ -37,7 +42,14 @@ from assent.kernel.structs import Record, WireRecord, from_record
 from assent.kernel.times import iso_time
 from assent.present.cards import explain_no_dialog, goes_to, manual_brief, render_card
 from assent.present.guidance import InChat, view_alone
-from assent.present.next_steps import Circumstances, commands, describe_decision, next_calls
+from assent.present.next_steps import (
+    PLAIN,
+    Circumstances,
+    commands,
+    describe_decision,
+    describe_outcome,
+    next_calls,
+)
 from assent.present.refusals import describe_elsewhere, describe_freeze, explain_missing_type
 from assent.present.rule_text import describe_need
 from assent.present.workflow_step import describe_step
@@ -88,6 +100,30 @@ class DecisionReply(WireRecord, kw_only=True):
     external_url: str | UnsetType | None = UNSET
     not_sent: Recovery | UnsetType = UNSET
     """Why it was not sent."""
+    replay: Replay | UnsetType = UNSET
+
+
+class Executed(WireRecord, kw_only=True, omit_defaults=True):
+    """The answer of every executor. A replay differs only in `replay`."""
+
+    ok: bool
+    action_id: str
+    run_id: str
+    status: str
+    external_id: str
+    executed_at: str
+    external_url: str | UnsetType = UNSET
+    post_id: str | UnsetType = UNSET
+    message_id: str | UnsetType = UNSET
+    partly: str | UnsetType = UNSET
+    """The part that was not delivered, in words for the reviewer."""
+    rest_action_id: str | UnsetType = UNSET
+    """The action staged for the remainder; it needs its own approval."""
+    output: Any = None
+    """The JSON that the effect returned for the agent."""
+    user_message: str = ""
+    show: str = ""
+    next: tuple[SuggestedCall, ...] = ()
     replay: Replay | UnsetType = UNSET
 
 
@@ -266,6 +302,32 @@ class Outlook(Record, kw_only=True):
             added |= {"user_message": words.user_message, "fix_action_for_agent": words.fix}
             added |= {"stop_rule": words.stop_rule}
         return msgspec.structs.replace(recovery, **added)
+
+
+def answer_executed(action: Action) -> Executed:
+    """Return the answer about an action that was performed."""
+    external_id = action.external_id or ""
+    receipt = action.view.receipt
+    message = describe_outcome(action, None if is_by_hand(action) else plan_interval(action))
+    if (part := action.metadata.get(PARTLY)) is not None:
+        message = f"{message}\n{part}"
+    return Executed(
+        ok=True,
+        action_id=action.action_id,
+        run_id=action.run_id,
+        status=action.status,
+        external_id=external_id,
+        executed_at=iso_time(action.executed_ms) or "",
+        external_url=action.external_url if action.external_url is not None else UNSET,
+        post_id=external_id if receipt == "postId" else UNSET,
+        message_id=external_id if receipt == "messageId" else UNSET,
+        partly=action.metadata.get(PARTLY, UNSET),
+        rest_action_id=action.metadata.get(OFFERED_AS, UNSET),
+        output=action.metadata.get(OUTPUT),
+        user_message=message.replace("\n", " "),
+        show=message,
+        next=next_calls(action.effect.channel, action, PLAIN),
+    )
 
 
 def key_of_account(effect: Effect) -> tuple[object, ...]:

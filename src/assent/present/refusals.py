@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 import msgspec
 
@@ -18,7 +18,16 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import OPEN, SUPERSEDED, WORKFLOW, Action, Assurance, Freeze, Status
 from assent.gate.rules.drift import DriftChange, describe_changes
 from assent.gate.views import Unfit
-from assent.kernel.refusals import MEANINGS, AddedFields, Problem, Reason, Refusal, Retry, Words
+from assent.kernel.refusals import (
+    MEANINGS,
+    AddedFields,
+    Problem,
+    Reason,
+    Refusal,
+    Retry,
+    SuggestedCall,
+    Words,
+)
 from assent.kernel.times import full_time, iso_time
 from assent.present.guidance import view_alone
 from assent.present.next_steps import PLAIN
@@ -84,6 +93,8 @@ NOT_OURS: Final = Words(
     user_message="The stored approval does not bear this server's seal, so nothing was sent. Read the content and "
     "approve it again.",
 )
+
+APPROVER_HAS_LEFT: Final = "One of the people who approved it may no longer decide here."
 
 APPROVER_LEFT: Final = Words(
     summary="An approval is missing again.",
@@ -549,6 +560,50 @@ def refuse_unready(action: Action, readiness: Readiness) -> Refusal:
         status=action.status,
         action_id=action.action_id,
     )
+
+
+def refuse_foreign_key() -> Refusal:
+    """Build the refusal of an idempotency key that another API key of the workspace has used."""
+    return Refusal(
+        Reason.IDEMPOTENCY_CONFLICT,
+        user_message="Another API key of this workspace made this request already; nothing was done again.",
+        fix="The answer belongs to the key that made the request. Look at what it did (chieflab_status, "
+        "chieflab_list_pending_actions); for a request of your own use a new idempotencyKey.",
+        retry=Retry.NEVER,
+    )
+
+
+def refuse_measurement(message: str, retry_after_seconds: int | None = None) -> Refusal:
+    """Return `measurement_unavailable`. Only an empty measurement is repeated, once (E99)."""
+    if retry_after_seconds is None:
+        return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message)
+    return Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message=message,
+        fix="Stop for now. After retryAfterSeconds repeat the call once; do not wait for it in this chat.",
+        retry=Retry.SAME,
+        retry_after_seconds=retry_after_seconds,
+    )
+
+
+def refuse_unmeasured(sent: tuple[Action, ...]) -> Refusal:
+    """Return the refusal for actions done by hand, whose numbers only the person can report."""
+    channels = list(dict.fromkeys(action.effect.channel for action in sent))
+    args: dict[str, Any] = {"runId": sent[0].run_id}
+    needs = {"metrics": "the numbers", "source": "where they were read"}
+    if len(channels) == 1:
+        args["channel"] = channels[0]
+    else:
+        needs["channel"] = "one of " + ", ".join(channels)
+    refusal = Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message="This was done by hand, so no numbers arrive automatically. Tell me the numbers that you see "
+        "there, and where you read them.",
+        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
+        retry=Retry.NEVER,
+    )
+    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
+    return Refusal.from_answer(msgspec.structs.replace(refusal.recovery(), next=[tell]))
 
 
 # Actions whose effect type is not registered any more, because its extension was removed, or means something else

@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from assent.engine.actions import actions, reconciliation, recording
+from assent.engine.actions import actions, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.recording import Executed
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT
@@ -19,6 +18,7 @@ from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, from_record
 from assent.present.next_steps import PLAIN, next_calls
+from assent.present.outlook import Executed, answer_executed
 from assent.present.refusals import describe_freeze
 from assent.present.status_report import explain
 from assent.tools.approvals import decider_for, links_for
@@ -114,7 +114,7 @@ def _answer_asked(call: Call, frozen: Freeze | None, action: Action) -> Resolved
 
 
 def _answer_resolved(call: Call, action: Action) -> Resolved:
-    done = recording.answer_executed(action)
+    done = answer_executed(action)
     told = " ".join(filter(None, (done.user_message, explain(action, None, call.now_ms))))
     record = build_record(action, call.now_ms)
     return from_record(Resolved, record, show=told, user_message=told, next=done.next)

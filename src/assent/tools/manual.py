@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.engine.actions import circumstances
-from assent.engine.actions.recording import Executed, answer_executed
 from assent.gate.gate import ANY_CONTENT
 from assent.gate.records import Action
 from assent.kernel.ids import require_action_id
@@ -16,6 +15,7 @@ from assent.kernel.refusals import Replay, SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.present.cards import ManualBrief, manual_brief
 from assent.present.next_steps import Circumstances, ask, ask_to_do, next_calls
+from assent.present.outlook import Executed, answer_executed
 from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool

@@ -9,14 +9,13 @@ import msgspec
 
 from assent.engine.actions import actions, approvals, circumstances, decisions
 from assent.engine.actions.approvals import GivenApproval
-from assent.engine.actions.recording import OUTPUT
 from assent.engine.audit.views import LastDecision, last_decision
 from assent.engine.core import jobs
 from assent.engine.core.waits import WaitedAction
 from assent.engine.learning import measurement
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.preflight import is_expired
-from assent.gate.records import WORKFLOW, Action, Assurance, ExecutionState, Status, is_by_hand
+from assent.gate.records import OUTPUT, WORKFLOW, Action, Assurance, ExecutionState, Status, is_by_hand
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import ActionId, require_action_id

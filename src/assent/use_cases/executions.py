@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from assent.engine.actions import decisions, execution, reconciliation, recording, remainder
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.recording import Executed
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.engine.views import review
@@ -18,6 +17,7 @@ from assent.gate.records import Action, Assurance
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import OutcomeUnknown, SendOutcome, Transaction
+from assent.present.outlook import Executed
 from assent.present.refusals import SIGNED_IN_ANSWER, Links, needs_approval, no_link, refuse_missing_type
 from assent.use_cases.decisions import DecisionOrder, R, Write, require_seen
 

@@ -8,13 +8,14 @@ from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job
 from assent.engine.core.services import Services
 from assent.engine.learning import measurement
-from assent.engine.learning.measurement import Measurement, RunFacts, refuse_unmeasured
+from assent.engine.learning.measurement import Measurement, RunFacts
 from assent.gate.records import Asset
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
+from assent.present.refusals import refuse_measurement, refuse_unmeasured
 
 
 async def measure_job(services: Services, job: Job) -> bool:
@@ -54,7 +55,7 @@ async def measure(
         await services.store.write(note_empty)
         if measurement.is_all_by_hand(sent):
             raise refuse_unmeasured(sent)
-        raise measurement.unavailable(
+        raise refuse_measurement(
             "No source has numbers yet: "
             + "; ".join(f"{services.effects.label(r.channel)}: {r.reason}" for r in readings),
             retry_after_seconds=measurement.RETRY_AFTER_MS // SECOND_MS,
@@ -87,7 +88,7 @@ async def measure(
 def _refuse_early(facts: RunFacts, now_ms: int) -> None:
     """Refuse before the due time, unless a person reported numbers of work by hand."""
     if not measurement.is_all_by_hand(facts.sent):
-        raise measurement.unavailable(
+        raise refuse_measurement(
             f"It is too early. Results arrive {readable_time(facts.planned.due_ms, now_ms)}."
         )
     if not facts.by_hand:

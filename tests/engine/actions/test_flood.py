@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, PENDING, REJECT, Gate
 
-from assent.engine.actions.flood import STOP_PROPOSING
 from assent.kernel.limits import FLOOD_WINDOW_MS
+from assent.present.guidance import STOP_PROPOSING
 
 LIMIT = 3
 few = pytest.mark.parametrize("changed_settings", [{"held_after": LIMIT}], indirect=True)

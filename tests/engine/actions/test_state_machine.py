@@ -43,7 +43,6 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine.actions import actions, decisions, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.recording import Executed
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import journal
 from assent.engine.core.journal import Event, Head
@@ -56,6 +55,7 @@ from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import Single, Transaction
+from assent.present.outlook import Executed
 from assent.suite.testing import any_effects
 from assent.use_cases import executions, runs
 

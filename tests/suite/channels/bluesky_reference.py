@@ -22,12 +22,12 @@ from tests.suite.pictures.test_drawing import work
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.actions.recording import Executed
 from assent.engine.connections.json_http import Exchanged, exchange
 from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
+from assent.present.outlook import Executed
 from assent.suite.channels.bluesky.connector import record_key
 from assent.suite.channels.bluesky.emulator import HANDLE, PASSWORD, Bluesky
 from assent.suite.pictures.process import make

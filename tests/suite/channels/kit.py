@@ -11,7 +11,6 @@ from tests.suite.connectors.kit import LEASE_SECONDS, Engine
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.actions.recording import Executed
 from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import Connection, NewConnection, OpenedSecrets
@@ -19,6 +18,7 @@ from assent.gate.records import Action
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import KeyChecked
+from assent.present.outlook import Executed
 from assent.suite.channels.email import emulator as resend_emulator
 from assent.suite.channels.email.emulator import Resend
 from assent.suite.channels.zernio import emulator as zernio_emulator

@@ -10,7 +10,6 @@ from tests.sqlite_files import new_sqlite
 from tests.suite.channels.places import Place, connect, connected, keeps_its_promises
 from tests.surfaces import ManualClock, Surface
 
-from assent.engine.actions.recording import Executed
 from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import Account, NewConnection, OpenedSecrets
@@ -18,6 +17,7 @@ from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Measurable, NotSent
+from assent.present.outlook import Executed
 from assent.processes.serve import Surfaces
 from assent.suite.channels.bluesky.connector import facets, record_key
 from assent.suite.channels.bluesky.emulator import DID, KEY, OTHERS, PASSWORD, TID, Bluesky

@@ -14,7 +14,6 @@ from tests.suite.connectors.kit import Engine
 
 from assent.app import App
 from assent.engine.actions import reconciliation
-from assent.engine.actions.recording import Executed
 from assent.engine.connections.json_http import exchange
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -22,6 +21,7 @@ from assent.gate.records import Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
+from assent.present.outlook import Executed
 from assent.suite.channels.zernio.connector import MAX_PAGES, ZernioClient, request_id
 from assent.suite.channels.zernio.emulator import Zernio
 from assent.testing.connector_contract import check_connector, claim_action

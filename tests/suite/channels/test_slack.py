@@ -11,13 +11,13 @@ from tests.sqlite_files import new_sqlite
 from tests.suite.channels.places import Place, connect, connected, keeps_its_promises
 from tests.surfaces import ManualClock
 
-from assent.engine.actions.recording import Executed
 from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import NewConnection, OpenedSecrets
 from assent.gate.records import Effect, Media
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
+from assent.present.outlook import Executed
 from assent.suite.channels.slack.emulator import Slack
 from assent.testing.connector_contract import claim_action, perform_claimed
 from assent.testing.ledger import Ledger

@@ -13,7 +13,7 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine.actions import actions, decisions, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.actions.recording import RECONCILE_JOB, Executed
+from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.core.jobs import JobKind
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.effects import EXECUTE
@@ -23,6 +23,7 @@ from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import Connector
+from assent.present.outlook import Executed
 from assent.suite.testing import any_effects
 from assent.testing import operator
 from assent.testing.operator import Wanted

@@ -12,10 +12,10 @@ import pytest
 from tests.suite.connectors.site import BODY, FEED, Site, parsed, path_of
 from tests.surfaces import BASE_URL
 
-from assent.engine.actions.recording import Executed
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
+from assent.present.outlook import Executed
 from assent.suite.site import feed as site_feed
 from assent.testing.operator import Wanted
 

@@ -22,7 +22,6 @@ from tests.suite.connectors.mail_server import (
 )
 from tests.surfaces import START_MS, ManualClock
 
-from assent.engine.actions.recording import Executed
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate.records import Effect, Media
 from assent.kernel.ids import ActionId
@@ -30,6 +29,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.net.mail import send_note
 from assent.net.mail_server import parse_mailbox, parse_server
 from assent.ports import Delivered, NotSent, OutcomeUnknown
+from assent.present.outlook import Executed
 from assent.suite.channels.email.smtp import SmtpConnector
 from assent.suite.content.adapter import mail_html
 from assent.testing import operator

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from tests.suite.connectors.world import NOWHERE, Expected, World, again, first
 
-from assent.engine.actions.recording import Executed
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
+from assent.present.outlook import Executed
 from assent.testing.connector import DELIVERIES
 from assent.testing.provider_server import Outcome
 

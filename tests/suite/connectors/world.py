@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 from tests.suite.connectors.kit import Engine
 
-from assent.engine.actions.recording import Executed
 from assent.gate.records import Action
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
+from assent.present.outlook import Executed
 from assent.testing.connector import EmulatedConnector, Emulator
 from assent.testing.operator import Wanted
 

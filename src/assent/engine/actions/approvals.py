@@ -11,7 +11,7 @@ what it relied on has changed; a person who gave it has left or is erased; the c
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -25,9 +25,8 @@ from assent.gate.transitions import Move, Step, path
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.structs import Record
 from assent.ports import Row, Transaction
+from assent.present.refusals import APPROVER_HAS_LEFT
 from assent.sql.loader import statements
-
-LEFT: Final = "One of the people who approved it may no longer decide here."
 
 
 class GivenApproval(Record):
@@ -120,7 +119,7 @@ def reopen(seen: Action, by: str, via: str, now_ms: int) -> Transaction[Action]:
     action, *_ = yield from actions.lock(seen.workspace_id, seen.action_id)
     if action.version != seen.version:
         return action
-    facts = {"by": by, "via": via, "reason": LEFT, "left": True}
+    facts = {"by": by, "via": via, "reason": APPROVER_HAS_LEFT, "left": True}
     steps = path(action, Move.WITHDRAW)
     return (yield from end_approval(action, action, steps, facts, now_ms, keep=True, decided=False))
 

@@ -100,13 +100,7 @@ from assent.engine.actions.guards import (
     WasSent,
 )
 from assent.engine.actions.hooks import Claimed
-from assent.engine.actions.recording import (
-    RECONCILE_JOB,
-    Executed,
-    check_delivery,
-    replay_answer,
-    suspend_doubted,
-)
+from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, replay_answer, suspend_doubted
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
@@ -129,7 +123,7 @@ from assent.ports import (
     Transaction,
 )
 from assent.present import refusals
-from assent.present.outlook import advise, describe_binding
+from assent.present.outlook import Executed, advise, describe_binding
 
 log = logging.getLogger("assent.execution")
 

@@ -26,15 +26,6 @@ MOST_GROUPS: Final = 20
 PAGE: Final = 100
 """How many held actions are listed, or rejected in one transaction."""
 
-HELD: Final = (
-    "There were so many proposals in a short time that this one is held with the others, as one question: a person "
-    "looks at the whole list, then rejects or releases it."
-)
-STOP_PROPOSING: Final = (
-    "STOP proposing. Nothing is lost and nothing is sent, so repeat no call. Tell the user to open the inbox of their "
-    "Assent server and to release or reject the list there first."
-)
-
 
 class HeldGroup(Record):
     """What is held of one caller in a workspace."""

@@ -26,9 +26,10 @@ from assent.gate.records import Action
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
-from assent.kernel.refusals import Reason, Refusal, Replay, Retry
+from assent.kernel.refusals import Reason, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
+from assent.present.refusals import refuse_foreign_key
 from assent.present.status_report import describe_present
 from assent.sql.loader import statements
 
@@ -52,13 +53,7 @@ def recall(
     if rows[0]["request_digest"] != request_digest:
         raise Refusal(Reason.IDEMPOTENCY_CONFLICT)
     if rows[0]["holder"] is not None and rows[0]["holder"] != holder:
-        raise Refusal(
-            Reason.IDEMPOTENCY_CONFLICT,
-            user_message="Another API key of this workspace made this request already; nothing was done again.",
-            fix="The answer belongs to the key that made the request. Look at what it did (chieflab_status, "
-            "chieflab_list_pending_actions); for a request of your own use a new idempotencyKey.",
-            retry=Retry.NEVER,
-        )
+        raise refuse_foreign_key()
     stored: bytes | None = rows[0]["response"]
     if stored is None:
         return None

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from assent.engine.actions import actions, doubts, hooks
 from assent.engine.actions import idempotency as once
@@ -22,12 +21,11 @@ from assent.engine.actions.hooks import Settled
 from assent.engine.core import jobs, journal
 from assent.engine.core.journal import Head
 from assent.engine.core.services import Services
-from assent.gate.records import Action, Attempt, is_by_hand, plan_interval
+from assent.gate.records import OUTPUT, Action, Attempt
 from assent.gate.transitions import APPROVED, EXECUTED, FAILED, RETRYABLE, UNKNOWN, Move, path, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
-from assent.kernel.refusals import Reason, Recovery, Refusal, Replay, SuggestedCall, bad_argument
-from assent.kernel.structs import WireRecord
+from assent.kernel.refusals import Reason, Recovery, Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.ports import (
     REFERENCE,
@@ -39,39 +37,13 @@ from assent.ports import (
     Transaction,
 )
 from assent.present import refusals
-from assent.present.next_steps import PLAIN, describe_outcome, next_calls
+from assent.present.outlook import Executed, answer_executed
 from assent.present.refusals import is_step, refusal_for
 
 RECONCILE_JOB: Final = "reconcile_action"
 RESTORE_TOOL: Final = "restore"
-OUTPUT: Final = "output"
-"""Metadata key of the JSON that an effect returned for the agent."""
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
 """Delay before reconciliation. Short, because some providers keep a key for minutes only."""
-
-
-class Executed(WireRecord, kw_only=True, omit_defaults=True):
-    """The answer of every executor. A replay differs only in `replay`."""
-
-    ok: bool
-    action_id: str
-    run_id: str
-    status: str
-    external_id: str
-    executed_at: str
-    external_url: str | UnsetType = UNSET
-    post_id: str | UnsetType = UNSET
-    message_id: str | UnsetType = UNSET
-    partly: str | UnsetType = UNSET
-    """The part that was not delivered, in words for the reviewer."""
-    rest_action_id: str | UnsetType = UNSET
-    """The action staged for the remainder; it needs its own approval."""
-    output: Any = None
-    """The JSON that the effect returned for the agent."""
-    user_message: str = ""
-    show: str = ""
-    next: tuple[SuggestedCall, ...] = ()
-    replay: Replay | UnsetType = UNSET
 
 
 def check_delivery(outcome: SendOutcome) -> SendOutcome:
@@ -259,31 +231,6 @@ def outcome_facts(outcome: SendOutcome) -> dict[str, Any]:
             "curable": outcome.curable,
         }
     return {"outcome": "unknown", "detail": str(outcome)}
-
-
-def answer_executed(action: Action) -> Executed:
-    external_id = action.external_id or ""
-    receipt = action.view.receipt
-    message = describe_outcome(action, None if is_by_hand(action) else plan_interval(action))
-    if (part := action.metadata.get(rest.PARTLY)) is not None:
-        message = f"{message}\n{part}"
-    return Executed(
-        ok=True,
-        action_id=action.action_id,
-        run_id=action.run_id,
-        status=action.status,
-        external_id=external_id,
-        executed_at=iso_time(action.executed_ms) or "",
-        external_url=action.external_url if action.external_url is not None else UNSET,
-        post_id=external_id if receipt == "postId" else UNSET,
-        message_id=external_id if receipt == "messageId" else UNSET,
-        partly=action.metadata.get(rest.PARTLY, UNSET),
-        rest_action_id=action.metadata.get(rest.OFFERED_AS, UNSET),
-        output=action.metadata.get(OUTPUT),
-        user_message=message.replace("\n", " "),
-        show=message,
-        next=next_calls(action.effect.channel, action, PLAIN),
-    )
 
 
 def replay_answer(text: str) -> Executed:

@@ -22,7 +22,9 @@ from assent.gate.gate import Decider
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import (
     OBSERVED,
+    OFFERED_AS,
     OUTCOME_TOLD,
+    PARTLY,
     Action,
     Effect,
     ExecutionState,
@@ -37,9 +39,8 @@ from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.texts import indent_json
 from assent.ports import Delivered, Remainder, SendOutcome, Transaction
+from assent.present.next_steps import warn_of_part, warn_of_rest
 
-PARTLY: Final = "partly"
-OFFERED_AS: Final = "restActionId"
 AGAIN_AS: Final = "againActionId"
 OF_THE_FIRST: Final = frozenset({OBSERVED, OUTCOME_TOLD, DRIFTED, "lastAttempt", PARTLY, OFFERED_AS})
 """Metadata about the sending of the first action, which the new one does not take over."""
@@ -58,10 +59,7 @@ def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
             left.view,
             Readiness(ready=True),
             declared=old.severity,
-            warnings=(
-                f"Already out on {left.reached}; this is the rest, which failed there ({left.why}).",
-                *old.warnings,
-            ),
+            warnings=(warn_of_rest(left), *old.warnings),
             recommendations=old.recommendations,
             gates=_keep_gates(old),
             cost_credits=0,  # paid with the first action
@@ -142,9 +140,7 @@ def _keep_gates(old: Preflight) -> tuple[str, ...]:
 
 def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
     """Return the delivered action with a note of the remainder."""
-    warning = (
-        f"Only a part went out, on {left.reached}. The rest ({left.why}) is offered as an action of its own."
-    )
+    warning = warn_of_part(left)
     warned = msgspec.structs.replace(action.preflight, warnings=(warning, *action.preflight.warnings))
     metadata = {**action.metadata, PARTLY: warning, OFFERED_AS: offered.action_id}
     return msgspec.structs.replace(action, preflight=warned, metadata=metadata)

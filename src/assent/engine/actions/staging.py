@@ -34,9 +34,8 @@ from assent.kernel.refusals import Replay, SuggestedCall
 from assent.kernel.structs import Record, WireRecord, from_record
 from assent.ports import THIS_RUN, Draft, Picture, Preparation, StagedEffect, Transaction
 from assent.present import guidance
-from assent.present.calls import about_content
 from assent.present.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
-from assent.present.next_steps import EDIT, Circumstances
+from assent.present.next_steps import Circumstances, rewrite_call
 from assent.present.outlook import Outlook
 
 PREPARED: Final = "prepared"
@@ -186,7 +185,7 @@ def offer_rewrites(
 ) -> tuple[SuggestedCall, ...]:
     """Return the calls that replace a plain note by the agent's own text."""
     return tuple(
-        SuggestedCall(EDIT, about_content(action), "you have written a better text", wanted.rewrite)
+        rewrite_call(action, wanted.rewrite)
         for action, wanted in zip(staged, preparation.effects, strict=True)
         if wanted.rewrite and outlook.describe(action).may_edit
     )
@@ -247,7 +246,7 @@ def store(staged: StagedRun, caller: Principal, most: int, *, begun: bool) -> Tr
 
 def say_held(reply: Reply) -> Reply:
     """Return the answer of a run whose actions are held: it tells the agent to stop."""
-    said, stop = flood.HELD, flood.STOP_PROPOSING
+    said, stop = guidance.HELD, guidance.STOP_PROPOSING
     told = f"{said} {reply.agent_guide.user_message}"
     guide = msgspec.structs.replace(reply.agent_guide, user_message=told, stop_rule=stop)
     shown = f"{said}\n\n{reply.show}"

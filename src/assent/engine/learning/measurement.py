@@ -29,9 +29,9 @@ from assent.gate.measurement.recommend import NO_SOURCE, NextMove, Usual, assess
 from assent.gate.records import Action, Asset, Status, is_by_hand, plan_interval
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.refusals import Reason, Refusal, Retry, SuggestedCall
 from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Rows, Transaction
+from assent.present.refusals import refuse_measurement
 from assent.sql.loader import statements
 
 ASSET_TYPE = "measurement"
@@ -254,7 +254,7 @@ def read_facts(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[RunFacts
     of_run = yield from actions.run_actions(workspace_id, run_id)
     sent = tuple(action for action in of_run if action.status is Status.EXECUTED and action.view.measured)
     if planned is None or not sent:
-        raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
+        raise refuse_measurement("Nothing of this run has been sent, so there is nothing to measure.")
     noted = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
     mailed = {action.effect.channel for action in sent if action.view.mail}
     personal = _personal_channels(sent) if mailed else frozenset()
@@ -364,19 +364,6 @@ def _remember(
             yield from brain.remember(asset.workspace_id, entry, now_ms)
 
 
-def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal:
-    """Return `measurement_unavailable`. Only an empty measurement is repeated, once (E99)."""
-    if retry_after_seconds is None:
-        return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message)
-    return Refusal(
-        Reason.MEASUREMENT_UNAVAILABLE,
-        user_message=message,
-        fix="Stop for now. After retryAfterSeconds repeat the call once; do not wait for it in this chat.",
-        retry=Retry.SAME,
-        retry_after_seconds=retry_after_seconds,
-    )
-
-
 def read_scheduled(row: Row) -> Scheduled:
     return from_row(Scheduled, row)
 
@@ -419,23 +406,3 @@ def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
     if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
         return True
     return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)))
-
-
-def refuse_unmeasured(sent: tuple[Action, ...]) -> Refusal:
-    """Return the refusal for actions done by hand, whose numbers only the person can report."""
-    channels = list(dict.fromkeys(action.effect.channel for action in sent))
-    args: dict[str, Any] = {"runId": sent[0].run_id}
-    needs = {"metrics": "the numbers", "source": "where they were read"}
-    if len(channels) == 1:
-        args["channel"] = channels[0]
-    else:
-        needs["channel"] = "one of " + ", ".join(channels)
-    refusal = Refusal(
-        Reason.MEASUREMENT_UNAVAILABLE,
-        user_message="This was done by hand, so no numbers arrive automatically. Tell me the numbers that you see "
-        "there, and where you read them.",
-        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
-        retry=Retry.NEVER,
-    )
-    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
-    return Refusal.from_answer(msgspec.structs.replace(refusal.recovery(), next=[tell]))

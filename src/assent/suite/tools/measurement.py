@@ -15,7 +15,7 @@ from assent.platform.services import (
     circumstances,
     measurement,
     measurements,
-    unavailable,
+    refuse_measurement,
 )
 from assent.platform.tools import (
     READS,
@@ -206,7 +206,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
         sent = sorted({action.effect.channel for action in of_run if action.status == "executed"})
         if request.channel not in sent:
             if not sent:
-                raise unavailable("Nothing of this run has been sent.")
+                raise refuse_measurement("Nothing of this run has been sent.")
             raise bad_argument("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
         kept = yield from measurement.record_reported(
             workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms

@@ -10,12 +10,12 @@ from tests.serving.web.connections.kit import Connected, connected
 from tests.sqlite_files import new_sqlite
 from tests.surfaces import Surface
 
-from assent.engine.actions.recording import Executed
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import NotSent
+from assent.present.outlook import Executed
 from assent.suite.channels.contacts import UnreadableContact, contact_text, read_contact
 from assent.testing.connector_contract import check_connector, claim_action, perform_claimed
 from assent.testing.operator import Wanted

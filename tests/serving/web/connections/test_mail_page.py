@@ -15,12 +15,12 @@ from tests.suite.connectors.kit import engine_with
 from tests.suite.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
 from tests.surfaces import ManualClock
 
-from assent.engine.actions.recording import Executed
 from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
+from assent.present.outlook import Executed
 from assent.suite.channels.email.smtp import SmtpConnector
 from assent.testing.operator import Wanted
 

@@ -1,0 +1,86 @@
+"""An outlook is a value: who may do what with an action, what stands in its way, what a refusal adds."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from tests.unit.builders import NOW_MS, approve, stage
+
+from assent.gate.effects import EffectTypes
+from assent.gate.policy import DEFAULT
+from assent.gate.preflight import Readiness
+from assent.gate.records import Freeze, Status
+from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
+from assent.kernel.refusals import Reason, Refusal
+from assent.present.outlook import WRITE_RIGHT, Outlook, RunLinks, Unready, key_of_account
+
+WAITING: Final = stage()
+RIGHTS: Final = frozenset({DECIDE_RIGHT, EXECUTE_RIGHT, WRITE_RIGHT})
+
+
+def look(**changes: Any) -> Outlook:
+    """The outlook of a key with all rights, where nothing stands in the way."""
+    return Outlook(
+        **{
+            "caller": "key:1",
+            "rights": RIGHTS,
+            "client_dialog": False,
+            "policy": DEFAULT,
+            "unready": {},
+            "effects": EffectTypes(),
+            "missing": frozenset(),
+            "frozen": None,
+            "links": {WAITING.run_id: RunLinks("https://assent.test/runs/1", "seen")},
+            "now_ms": NOW_MS,
+            **changes,
+        }
+    )
+
+
+@pytest.mark.parametrize("right", [DECIDE_RIGHT, EXECUTE_RIGHT, WRITE_RIGHT])
+def test_a_key_may_do_what_its_rights_say(right: str) -> None:
+    around = look(rights=RIGHTS - {right}).describe(WAITING)
+
+    assert around.may_edit is (right != DECIDE_RIGHT)
+    assert around.may_execute is (right != EXECUTE_RIGHT)
+    assert around.may_write is (right != WRITE_RIGHT)
+
+
+def test_a_key_that_may_not_decide_gets_the_link_for_a_person() -> None:
+    around = look(rights=RIGHTS - {DECIDE_RIGHT}).describe(WAITING)
+
+    assert not around.may_decide
+    assert around.review_url == "https://assent.test/runs/1"
+
+
+def test_an_account_that_can_be_connected_is_named_with_its_page() -> None:
+    unready = Unready(Readiness(ready=False, summary="Not connected."), "https://assent.test/connect/acme")
+    around = look(unready={key_of_account(WAITING.effect): unready}).describe(WAITING)
+
+    assert (around.blocker, around.help_url) == ("Not connected.", "https://assent.test/connect/acme")
+
+
+def test_a_freeze_is_an_obstacle_to_what_the_server_sends() -> None:
+    frozen = Freeze(WAITING.workspace_id, NOW_MS, "Ada", "Stop.")
+
+    assert look(frozen=frozen).describe(WAITING).obstacle
+    assert look().describe(WAITING).obstacle is None
+
+
+def test_a_refused_send_shows_the_action_as_it_waits_again() -> None:
+    refused = Refusal(Reason.REQUIRES_APPROVAL, action_id=WAITING.action_id).recovery()
+    completed = look().complete(refused, approve(WAITING))
+
+    assert isinstance(completed.show, str)
+    assert completed.review_url == "https://assent.test/runs/1"
+    assert isinstance(completed.next, list)
+    assert "chieflab_reject_action" in {call.name for call in completed.next}
+
+
+def test_an_answer_to_a_decision_shows_what_still_waits() -> None:
+    outlook = look()
+
+    assert outlook.answer_decision(WAITING, "edit").render_in_chat
+    assert not outlook.answer_decision(approve(WAITING), "approve").render_in_chat
+    assert outlook.answer_decision(approve(WAITING), "approve").status == Status.APPROVED
