@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from assent.engine.actions import flood
 from assent.engine.actions.flood import HeldGroup
-from assent.engine.core.offloading import run_apart
 from assent.gate.records import Action
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.ports import Transaction
@@ -41,7 +40,7 @@ async def _show(visit: Visit, wrong: dict[str, str]) -> Response:
     group, found = await visit.read(look)
     values = {
         "line": held_line(group, visit.now_ms),
-        "items": await run_apart(_list_items, found),
+        "found": found,
         "more": group.held - len(found),
         "count": group.held,
         "here": visit.request.url.path,
@@ -50,18 +49,6 @@ async def _show(visit: Visit, wrong: dict[str, str]) -> Response:
         "wrong": wrong,
     }
     return visit.page("held.html", values, scripts=False, status=400 if wrong else 200)
-
-
-def _list_items(found: tuple[Action, ...]) -> list[dict[str, str]]:
-    return [
-        {
-            "title": action.view.heading,
-            "summary": action.view.summary,
-            "destination": action.view.destination,
-            "href": f"/runs/{action.run_id}#action-{action.action_id}",
-        }
-        for action in found
-    ]
 
 
 async def decide(visit: Visit) -> Response:

@@ -52,7 +52,7 @@ from assent.serving.web.review.pictures import Pictures
 from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import When, relative, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
-from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, word_diff
+from assent.serving.web.shell.word_diff import PAGE_STEPS, LabelledDiff, word_diff
 
 # Differences between two revisions of an action, field by field. Pure.
 #
@@ -77,11 +77,6 @@ LABELS: Final = {
 """Labels of the fields, in display order."""
 
 
-class FieldChange(Record):
-    label: str
-    pieces: tuple[Piece, ...]
-
-
 def compare_fields(
     effects: EffectTypes,
     old: Effect,
@@ -89,14 +84,14 @@ def compare_fields(
     now_ms: int,
     steps: Steps | None = None,
     labels: Mapping[str, str] | None = None,
-) -> tuple[FieldChange, ...]:
+) -> tuple[LabelledDiff, ...]:
     """`labels`: those of arguments, by name. The text form of arguments is not compared beside them."""
     has_arguments = bool(old.arguments or new.arguments)
     left_out = {"arguments", *(("body",) if has_arguments else ())}
     names = [*LABELS, *(name for name in Effect.__struct_fields__ if name not in LABELS)]
     of_arguments = _compare_arguments(old, new, steps, labels or {})
     return of_arguments + tuple(
-        FieldChange(
+        LabelledDiff(
             LABELS.get(name, name.replace("_ms", "").replace("_", " ").capitalize()),
             word_diff(_words(effects, name, before, now_ms), _words(effects, name, after, now_ms), steps),
         )
@@ -107,9 +102,9 @@ def compare_fields(
 
 def _compare_arguments(
     old: Effect, new: Effect, steps: Steps | None, labels: Mapping[str, str]
-) -> tuple[FieldChange, ...]:
+) -> tuple[LabelledDiff, ...]:
     return tuple(
-        FieldChange(labels.get(name, name), word_diff(render_value(before), render_value(after), steps))
+        LabelledDiff(labels.get(name, name), word_diff(render_value(before), render_value(after), steps))
         for name in dict.fromkeys([*labels, *old.arguments, *new.arguments])
         if (before := old.arguments.get(name)) != (after := new.arguments.get(name))
     )
@@ -155,7 +150,7 @@ class Memory(Record):
 
 class CardChanges(Record):
     since: str
-    fields: tuple[FieldChange, ...]
+    fields: tuple[LabelledDiff, ...]
     is_open: bool
 
 
@@ -239,6 +234,11 @@ class Card(Record, kw_only=True):
     stopped: str
     """Why nothing is sent now, or an empty text."""
     forms: dict[str, Form]
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it still needs an answer of a person."""
+        return self.waiting or self.unknown
 
     @property
     def verb(self) -> Verb:
@@ -450,21 +450,6 @@ def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
     return _outcome(shown)
 
 
-class Progress(Record):
-    """How many of a run's drafts are decided."""
-
-    decided: int
-    total: int
-
-
-def count_progress(shown: tuple[Card, ...]) -> Progress | None:
-    """None for a single draft."""
-    if len(shown) < 2:
-        return None
-    waits = sum(card.waiting or card.unknown for card in shown)
-    return Progress(len(shown) - waits, len(shown))
-
-
 def list_rest(found: RunReview, shown: tuple[Card, ...]) -> tuple[str, ...]:
     """The ids of the drafts that this person may decide together, if they are several."""
     open_ones = {card.action_id for card in shown if card.waiting and "approve" in card.forms}
@@ -517,17 +502,11 @@ def _verb(went: list[Card]) -> str:
     )
 
 
-class UnsentOutput(Record):
-    """An output of a run that no action sends."""
-
-    title: str
-    body: tuple[UnseenPiece, ...]
-
-
-def others(found: RunReview) -> tuple[UnsentOutput, ...]:
+def others(found: RunReview) -> tuple[tuple[str, tuple[UnseenPiece, ...]], ...]:
+    """The outputs of a run that no action sends: their titles and texts."""
     covered = {action.asset_id for action in found.actions}
     return tuple(
-        UnsentOutput(asset.title or asset.type, pieces(asset.body))
+        (asset.title or asset.type, pieces(asset.body))
         for asset in found.assets
         if asset.asset_id not in covered and asset.type != IMAGE
     )

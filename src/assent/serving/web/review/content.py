@@ -289,11 +289,6 @@ def _domain(mailbox: str) -> str:
     return mailbox.rpartition("@")[2].strip(" >")
 
 
-class LabelledFact(Record):
-    label: str
-    text: str
-
-
 class HtmlPart(Record):
     """The HTML of an e-mail: its text, links and source. `sheet`: it has a style sheet, which the
     frame does not render."""
@@ -307,10 +302,9 @@ class HtmlPart(Record):
 class ReviewContent(Record, kw_only=True):
     """What would be sent, and when."""
 
-    title: str
+    action: Action
     noun: str
     """The kind of action, within a sentence."""
-    effect: Effect
     is_mail: bool
     sender: Addressee | None
     recipients: Recipients
@@ -321,10 +315,8 @@ class ReviewContent(Record, kw_only=True):
     targets: LinkList
     html: HtmlPart | None
     html_address: str
-    extras: tuple[LabelledFact, ...]
+    extras: tuple[tuple[str, str], ...]
     schedule: When | None
-    revision: int
-    digest: str
     short_digest: str
     unfolded: bool
     """At high risk nothing is hidden behind a click."""
@@ -341,9 +333,8 @@ def build_content(
     effect, view = action.effect, action.view
     preview = build_preview(action, html=True)
     return ReviewContent(
-        title=view.heading,
+        action=action,
         noun=view.noun[:1].lower() + view.noun[1:] if view.common_noun else view.noun,
-        effect=effect,
         is_mail=view.mail or bool(effect.recipients or effect.subject),
         sender=addressee(effect.sender) if effect.sender else None,
         recipients=list_recipients(effect.recipients),
@@ -356,8 +347,6 @@ def build_content(
         html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
         extras=_extras(action),
         schedule=when(action.schedule_ms, now_ms),
-        revision=action.revision,
-        digest=action.digest,
         short_digest=short_digest(action.digest),
         unfolded=action.preflight.severity is Severity.HIGH,
     )
@@ -399,17 +388,17 @@ def _html(source: str) -> HtmlPart | None:
     return HtmlPart(pieces(html_text(source)), found, pieces(source), has_style_sheet(source))
 
 
-def _extras(action: Action) -> tuple[LabelledFact, ...]:
+def _extras(action: Action) -> tuple[tuple[str, str], ...]:
     """All other fields that an approval covers, but for values among the facts above. Those of a call that
     an agent runs are its title, its risk and its blocks; a view may also show everything in its blocks."""
     effect = action.effect
-    facts = [LabelledFact("Link", effect.link)] if effect.link else []
+    facts = [("Link", effect.link)] if effect.link else []
     if (account := goes_to(effect.target)) is not None:
-        facts.append(LabelledFact("Goes to", account))
+        facts.append(("Goes to", account))
     else:
-        facts += [LabelledFact(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
+        facts += [(f"Target: {name}", value) for name, value in (effect.target or {}).items()]
     facts += [
-        LabelledFact(media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
+        (media.kind.capitalize(), f"{media.url} ({media.alt or 'no description'})")
         for media in effect.media
         if not media.digest
     ]
@@ -420,11 +409,11 @@ def _extras(action: Action) -> tuple[LabelledFact, ...]:
     return tuple(facts)
 
 
-def _detail(name: str, value: Any, effect: Effect) -> LabelledFact:
+def _detail(name: str, value: Any, effect: Effect) -> tuple[str, str]:
     """The posts of a thread are shown above and not repeated."""
     if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
-        return LabelledFact("As a thread", f"{len(value)} posts, divided where the numbers stand")
-    return LabelledFact(name, as_text(value))
+        return ("As a thread", f"{len(value)} posts, divided where the numbers stand")
+    return (name, as_text(value))
 
 
 # Renders the HTML part of an e-mail for a sandboxed frame.

@@ -92,7 +92,7 @@ from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageRefused
 from assent.serving.web.shell.rate import PageRate
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import when
-from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, word_diff
+from assent.serving.web.shell.word_diff import PAGE_STEPS, LabelledDiff, word_diff
 
 
 class ReviewPages:
@@ -300,7 +300,6 @@ class ReviewPages:
             "tried": tried,
             "goal": describe_run(found.run.inputs),
             "operator": services.effects.operators.get(found.run.operator, found.run.operator),
-            "progress": review_card.count_progress(cards),
             "rest": review_card.list_rest(found, cards),
             "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
             "done": say_done(request, found, cards, decided, nonce, self._services.limits.undo_ms, stopped)
@@ -435,11 +434,6 @@ class FormField(Record, kw_only=True):
     wrong: str
 
 
-class Difference(Record):
-    label: str
-    pieces: tuple[Piece, ...]
-
-
 class EditTrial(Record):
     """The result of an edit that was not stored: its problems, those of each field, and its
     fields."""
@@ -482,10 +476,10 @@ def _build_field(field: Field, text: str, before: str, trial: EditTrial) -> Form
     )
 
 
-def _differences(action: Action, before: dict[str, str], typed: dict[str, str]) -> tuple[Difference, ...]:
+def _differences(action: Action, before: dict[str, str], typed: dict[str, str]) -> tuple[LabelledDiff, ...]:
     steps = Steps(PAGE_STEPS)
     return tuple(
-        Difference(field.label, word_diff(before[field.name], typed[field.name], steps))
+        LabelledDiff(field.label, word_diff(before[field.name], typed[field.name], steps))
         for field in action.view.fields
         if typed[field.name] != before[field.name].replace("\r\n", "\n")
     )
@@ -556,22 +550,14 @@ LEADS_ON: Final = frozenset({"approve", "recorded", "send", "reject", "publish",
 """Decisions after which the next item opens."""
 
 
-class Undo(Record):
-    """The form that takes an approval back."""
-
-    address: str
-    nonce: str
-    digest: str
-    revision: int
-
-
 class ResultNotice(Record):
     """The confirmation of a decision. `about` names the action if the page now shows another one."""
 
     text: str
     action_id: str | None
     tone: str = "ok"
-    undo: Undo | None = None
+    undo: tuple[Action, str] | None = None
+    """The action whose approval can be taken back, and the nonce of that form."""
     about: str = ""
 
 
@@ -653,8 +639,7 @@ def say_done(
             return notice
     undo = None
     if did in ("approve", "send") and state_of(action) == APPROVED:
-        address = f"/runs/{action.run_id}/actions/{action.action_id}/withdraw"
-        undo = Undo(address, nonce(action, "withdraw"), action.digest, action.revision)
+        undo = action, nonce(action, "withdraw")
     about = say_effect(action) if moved else ""
     return ResultNotice(text, None if moved else action.action_id, undo=undo, about=about)
 

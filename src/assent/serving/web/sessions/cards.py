@@ -29,7 +29,7 @@ from assent.serving.web.sessions.graph import LaidOutRow
 from assent.serving.web.shell.markdown import render
 from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import when
-from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, differs, word_diff
+from assent.serving.web.shell.word_diff import PAGE_STEPS, LabelledDiff, Piece, differs, word_diff
 from assent.workflow.dashboard import (
     SEVERITIES,
     Dashboard,
@@ -287,25 +287,10 @@ CHANGE_WORDS: Final[dict[Change, tuple[str, str]]] = {
 }
 
 
-class ChangedFinding(Record):
-    change: Change
-    finding: dict[str, Any]
-
-
-class ChangedFact(Record):
-    label: str
-    pieces: tuple[Piece, ...]
-
-
-class ChangedRow(Record):
-    change: Change
-    cells: tuple[str, ...]
-
-
 class ChangedTable(Record):
     title: str
     columns: tuple[str, ...]
-    rows: tuple[ChangedRow, ...]
+    rows: tuple[tuple[Change, tuple[str, ...]], ...]
 
 
 class Pair(Record, kw_only=True):
@@ -318,8 +303,8 @@ class Pair(Record, kw_only=True):
     took: tuple[str, str]
     """How long it took on each branch; empty where it is missing."""
     notes: tuple[Piece, ...]
-    findings: tuple[ChangedFinding, ...]
-    facts: tuple[ChangedFact, ...]
+    findings: tuple[tuple[Change, dict[str, Any]], ...]
+    facts: tuple[LabelledDiff, ...]
     tables: tuple[ChangedTable, ...]
     documents: tuple[tuple[str, tuple[Piece, ...]], ...]
 
@@ -335,8 +320,8 @@ class Pair(Record, kw_only=True):
     @property
     def outputs_differ(self) -> bool:
         return (
-            any(each.change != "same" for each in self.findings)
-            or any(row.change != "same" for table in self.tables for row in table.rows)
+            any(change != "same" for change, _ in self.findings)
+            or any(change != "same" for table in self.tables for change, _ in table.rows)
             or any(differs(each.pieces) for each in self.facts)
             or any(differs(pieces) for _, pieces in self.documents)
         )
@@ -349,7 +334,7 @@ def describe_comparison(found: Comparison) -> dict[str, Any]:
     names = sorted({*left.context, *right.context})
     differing = [name for name in names if left.context.get(name, ...) != right.context.get(name, ...)]
     paired = pairs(left, right, steps)
-    changes = [each.change for pair in paired for each in pair.findings]
+    changes = [change for pair in paired for change, _ in pair.findings]
     summary = {
         "different": sum(pair.is_shared and pair.differs for pair in paired),
         "same": sum(pair.is_shared and not pair.differs for pair in paired),
@@ -418,7 +403,7 @@ def _pair(left: Passage | None, right: Passage | None, steps: Steps) -> Pair:
         notes=word_diff(_notes(left), _notes(right), steps),
         findings=_match_findings(old, new),
         facts=tuple(
-            ChangedFact(
+            LabelledDiff(
                 label_key(name),
                 word_diff(render_value(old.header.get(name)), render_value(new.header.get(name)), steps),
             )
@@ -443,14 +428,12 @@ def _classify(before: object, after: object) -> Change:
     return "same" if before == after else "changed"
 
 
-def _match_findings(old: Dashboard, new: Dashboard) -> tuple[ChangedFinding, ...]:
+def _match_findings(old: Dashboard, new: Dashboard) -> tuple[tuple[Change, dict[str, Any]], ...]:
     """Findings of both sides, matched by place and title."""
     before = {find_key(each): each for each in old.findings}
     after = {find_key(each): each for each in new.findings}
     return tuple(
-        ChangedFinding(
-            _classify(before.get(key), after.get(key)), describe_finding(after.get(key) or before[key])
-        )
+        (_classify(before.get(key), after.get(key)), describe_finding(after.get(key) or before[key]))
         for key in dict.fromkeys((*after, *before))
     )
 
@@ -465,7 +448,7 @@ def _match_tables(old: Dashboard, new: Dashboard) -> tuple[ChangedTable, ...]:
         for key in dict.fromkeys((*after, *before)):
             row = after.get(key) or before[key]
             cells = tuple(render_cell(column, row.get(column, "")) for column in known.columns)
-            rows.append(ChangedRow(_classify(before.get(key), after.get(key)), cells))
+            rows.append((_classify(before.get(key), after.get(key)), cells))
         columns = tuple(label_key(each) for each in known.columns)
         found.append(ChangedTable(known.title, columns, tuple(rows)))
     return tuple(found)

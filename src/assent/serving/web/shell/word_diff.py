@@ -36,6 +36,11 @@ class Piece(Record):
     text: str
 
 
+class LabelledDiff(Record):
+    label: str
+    pieces: tuple[Piece, ...]
+
+
 def word_diff(old: str, new: str, steps: Steps | None = None) -> tuple[Piece, ...]:
     """Removed text precedes its replacement. The diffs of a page share `steps`."""
     if old == new:
