@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from assent.kernel.reasons import STANDARD_REASONS, Reason
-from assent.serving.agent_texts import ABOUT_REFUSALS, write_reason
+from assent.serving.discovery import ABOUT_REFUSALS, write_reason
 from assent.settings.load import DEFAULTS
 from assent.settings.table import CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE, Kind, Setting
 

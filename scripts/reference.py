@@ -20,7 +20,7 @@ import typer
 from assent.cli.commands import app
 from assent.gate.records import Severity
 from assent.gate.webhooks import EVENT_AFTER, ActionEvent, EventAction
-from assent.serving.agent_texts import write_tool
+from assent.serving.discovery import write_tool
 from assent.suite.effect_types import effect_types
 from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog, input_schema

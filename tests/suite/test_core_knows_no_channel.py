@@ -19,7 +19,7 @@ ALLOWED = {
     ("cli/workspaces.py", "email"): "the address of a person, as a field",
     ("engine/erasure/places.py", "email"): "the address of a person, as a column",
     ("engine/people/notifiers.py", "email"): "a way to notify people",
-    ("engine/people/sign_in_mail.py", "email"): "the address of a person, as a field",
+    ("engine/people/mailed_links.py", "email"): "the address of a person, as a field",
     ("kernel/reasons.py", "email"): "the argument of the sign-up tool",
     ("net/mail_server.py", "smtp"): "the scheme of a mail server's URL",
     ("serving/web/people/screens.py", "email"): "the address of a person, as a form field",

@@ -19,7 +19,7 @@ from assent.engine.core.services import Services
 from assent.engine.erasure.retention import ERASE_JOB, erase_old_content
 from assent.engine.learning import pictures
 from assent.engine.learning.measurement import MEASURE_JOB
-from assent.engine.people import notifications, people, sign_in_mail, signup
+from assent.engine.people import mailed_links, notifications, people, signup
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
 from assent.engine.workflows.store import FORGET_JOB, forget_old_sessions
@@ -56,7 +56,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         CONTINUE_JOB: JobKind(
             serve(lambda services, job: long_runs.finish(services, partial(_find_tool, app), job)), apart=True
         ),
-        sign_in_mail.MAIL_JOB: JobKind(serve(sign_in_mail.send), apart=True),
+        mailed_links.MAIL_JOB: JobKind(serve(mailed_links.send), apart=True),
         notifications.NOTIFY_JOB: JobKind(serve(notifications.notify_target), apart=True),
         "remind_people": JobKind(
             sweeping(store, clock, notifications.enqueue_due), every_ms=notifications.EVERY_MS

@@ -2,7 +2,7 @@
 consent works (E78).
 
 Follows S0 and S4: drafts are shown in the chat first, the review link is a fallback (C4). Names
-only tools that the server lists. Apart from `agent_texts`, because a process on stdio answers before the table of
+only tools that the server lists. Apart from `discovery`, because a process on stdio answers before the table of
 tools is loaded.
 """
 

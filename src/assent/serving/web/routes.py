@@ -10,22 +10,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from assent.engine.core.services import Services
+from assent.serving.web import memory as memory_screen
+from assent.serving.web import operations as operations_screens
+from assent.serving.web import results as results_screens
+from assent.serving.web import runs as runs_screens
 from assent.serving.web.audit import screens as audit_screens
 from assent.serving.web.connections import consent as connect_consent
 from assent.serving.web.connections import screens as connect_screens
 from assent.serving.web.inbox import batch as batch_screen
-from assent.serving.web.inbox import held as held_screen
 from assent.serving.web.inbox import screen as inbox_screen
-from assent.serving.web.inbox import signups as signups_screen
-from assent.serving.web.memory import screens as memory_screen
-from assent.serving.web.operations import screens as operations_screens
 from assent.serving.web.people import screens as people_screens
 from assent.serving.web.people.oidc import CALLBACK, START, OidcPages, OidcSignIn
 from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.people.sign_in import SignInPages
-from assent.serving.web.results import screens as results_screens
 from assent.serving.web.review.page import ReviewPages
-from assent.serving.web.runs import screens as runs_screens
 from assent.serving.web.sessions import screens as sessions_screens
 from assent.serving.web.settings import outgoing as outgoing_screens
 from assent.serving.web.settings import policy as policy_screen
@@ -40,8 +38,6 @@ from assent.serving.web.shell.problems import LOST, http_problem
 SCREENS: Final = (
     *inbox_screen.SCREENS,
     *batch_screen.SCREENS,
-    *held_screen.SCREENS,
-    *signups_screen.SCREENS,
     *runs_screens.SCREENS,
     *sessions_screens.SCREENS,
     *results_screens.SCREENS,

@@ -18,7 +18,7 @@ from tests.surfaces import BASE_URL
 from assent.engine.actions import policies
 from assent.engine.core import brands, callers, tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.people import members, people, sign_in_mail
+from assent.engine.people import mailed_links, members, people
 from assent.engine.people.people import Person, Role
 from assent.gate.records import Status
 from assent.kernel.ids import WorkspaceId
@@ -335,7 +335,7 @@ async def test_sign_in_links_are_mailed_by_the_mail_server_that_was_connected_on
                 inbox.message()["To"] == "grace@example.org" and "/sign-in/" in inbox.message().get_content()
             )
             inbox.taken.clear()
-            await sign_in_mail.ask(house.services, "grace@example.org", "203.0.113.1")
+            await mailed_links.ask(house.services, "grace@example.org", "203.0.113.1")
             await house.run_jobs()
             assert inbox.message()["From"] == "Harbor <post@harbor.example>"
         finally:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.engine.views.operations import RecordedDecision
-from assent.serving.web.operations import screens
-from assent.serving.web.results.screens import (
+from assent.serving.web import operations as screens
+from assent.serving.web.results import (
     RunNumbers,
     average_by_time,
     find_value,

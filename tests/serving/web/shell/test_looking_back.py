@@ -134,7 +134,7 @@ async def test_the_pages_of_a_run_tell_its_status_from_its_actions(world: World)
 
 
 async def test_pages_of_runs_cover_all_of_them_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assent.serving.web.runs import screens as runs_screens
+    from assent.serving.web import runs as runs_screens
 
     for number in range(5):
         await stories.launch(world.house, f"Run number {number}", post())

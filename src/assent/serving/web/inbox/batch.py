@@ -1,4 +1,4 @@
-"""Batch decisions: several low-risk actions, after a page that shows each in full.
+"""Decisions about several actions at once: low-risk ones after a page that shows each in full, and a flood.
 
 Selecting decides nothing; it opens the confirmation page. That page carries the digest of each text
 that it shows. If one has changed since, or was decided by another person, none is decided.
@@ -15,6 +15,8 @@ from urllib.parse import urlencode
 import msgspec
 from starlette.responses import Response
 
+from assent.engine.actions import flood
+from assent.engine.actions.flood import HeldGroup
 from assent.engine.core import freezes
 from assent.engine.core.offloading import run_apart
 from assent.engine.people import proofs
@@ -28,6 +30,7 @@ from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Begin, Transaction
 from assent.present.refusals import explain_missing_type
+from assent.serving.web.inbox.rows import held_line
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
 from assent.serving.web.review.content import build_content
@@ -249,7 +252,79 @@ def _subject(decision: str, digests: dict[str, str]) -> str:
     return f"batch {decision} {hashlib.sha256(listed.encode()).hexdigest()}"
 
 
+# A flood of proposals by one key: one list, rejected or released in one step. The forms are about what the page
+# showed: a proposal that came later stays held.
+
+NOTHING_HELD: Final = PageProblem(
+    404,
+    "Nothing is held here",
+    "These proposals were decided or released already, or they have expired.",
+    "Look at what waits for you instead.",
+    Link("/inbox", "Open the inbox"),
+)
+
+
+async def show_held(visit: Visit) -> Response:
+    return await _show_held(visit, {})
+
+
+async def _show_held(visit: Visit, wrong: dict[str, str]) -> Response:
+    def look() -> Transaction[tuple[HeldGroup, tuple[Action, ...]]]:
+        group = yield from _find_held(visit)
+        return group, (yield from flood.list_held(group, visit.now_ms, visit.now_ms))
+
+    group, found = await visit.read(look)
+    values = {
+        "line": held_line(group, visit.now_ms),
+        "found": found,
+        "more": group.held - len(found),
+        "count": group.held,
+        "here": visit.request.url.path,
+        "reject_nonce": visit.nonce(_held_subject(visit, "reject")),
+        "release_nonce": visit.nonce(_held_subject(visit, "release")),
+        "wrong": wrong,
+    }
+    return visit.page("held.html", values, scripts=False, status=400 if wrong else 200)
+
+
+async def decide_held(visit: Visit) -> Response:
+    """Reject or release what the page showed."""
+    visit.require_confirmed()
+    decision = visit.part("decision")
+    form, shown_ms = await visit.shown_form_of(lambda _: _held_subject(visit, decision))
+    reason = form.get("reason", "").strip()[:MAX_REASON_CHARS]
+    if decision == "reject" and not reason:
+        return await _show_held(visit, {"reason": "Say why in a few words: the agent reads it."})
+    group = await visit.read(lambda: _find_held(visit))
+    decider = visit.decider(group.workspace_id, shown_ms)
+    if decision == "release":
+        count = await visit.write(lambda: flood.release(decider, group, shown_ms, visit.now_ms))
+    elif decision == "reject":
+        count = await decisions.reject_held(visit.services, decider, group, reason, shown_ms, visit.write)
+    else:
+        raise PageRefused(NOTHING_HELD)
+    return visit.go(f"/inbox?did={decision}&count={count}")
+
+
+def _find_held(visit: Visit) -> Transaction[HeldGroup]:
+    """Return the flood of the address, if this person may see it."""
+    wanted = visit.part("workspace_id"), visit.part("proposer")
+    groups = yield from flood.list_groups(
+        visit.person.person_id, visit.now_ms, everywhere=visit.person.is_owner
+    )
+    found = next((each for each in groups if (each.workspace_id, each.proposed_by) == wanted), None)
+    if found is None:
+        raise PageRefused(NOTHING_HELD)
+    return found
+
+
+def _held_subject(visit: Visit, decision: str) -> str:
+    return f"held {decision} {visit.part('workspace_id')} {visit.part('proposer')}"
+
+
 SCREENS: Final = (
     Screen("/inbox/batch", select, "inbox", SEND),
     Screen("/inbox/batch/{decision}", decide, "inbox", SEND),
+    Screen("/inbox/held/{workspace_id}/{proposer}", show_held, "inbox"),
+    Screen("/inbox/held/{workspace_id}/{proposer}/{decision}", decide_held, "inbox", SEND),
 )

@@ -13,16 +13,18 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from assent.engine.core.offloading import run_apart
+from assent.engine.people import signup
+from assent.engine.people.signup import Decision, SignupLink
 from assent.engine.views import inbox
 from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
 from assent.gate.effects import EffectTypes
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
 from assent.serving.web.inbox.rows import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
-from assent.serving.web.inbox.signups import signup_line
-from assent.serving.web.shell.console import Screen, Visit
+from assent.serving.web.people.confirming import Consequence
+from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
-from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.serving.web.shell.problems import NOT_FOUND, Link, PageProblem, PageRefused
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
@@ -235,8 +237,53 @@ def _describe_batch(visit: Visit) -> str:
     return f"{count} approved, {sent} on their way out." if sent != count else f"{count} {DID[did]}."
 
 
+# A stranger asks for a workspace of their own: an owner of the server lets them in, or declines (E93). Both need a
+# signature, as inviting a person does: no key and no cookie alone admits a stranger.
+
+
+def signup_line(visit: Visit, asked: SignupLink) -> dict[str, Any]:
+    """The row of a request, with the nonce of its two forms."""
+    return {
+        "asked": asked,
+        "at": visit.when(asked.created_ms),
+        "nonce": visit.nonce(_signup_subject(asked.workspace_id)),
+    }
+
+
+async def admit_signup(visit: Visit) -> Response:
+    text = "They get a key of a new, empty workspace, and nothing of yours. Name and address are their words."
+    return await _decide_signup(visit, "admitted", "Let this stranger in?", text, "Let them in")
+
+
+async def reject_signup(visit: Visit) -> Response:
+    text = "They get no workspace and no key. The page that they have open says so."
+    return await _decide_signup(visit, "rejected", "Decline this request?", text, "Decline")
+
+
+async def _decide_signup(visit: Visit, decision: Decision, title: str, text: str, button: str) -> Response:
+    visit.require_owner()
+    wanted, now_ms = visit.part("workspace_id"), visit.now_ms
+    form = await visit.form(_signup_subject(wanted))
+    found = await visit.read(lambda: signup.list_open(now_ms))
+    asked = next((each for each in found if each.workspace_id == wanted), None)
+    if asked is None:
+        raise PageRefused(NOT_FOUND)
+    facts = (("Name", asked.name), ("Unconfirmed e-mail", asked.email))
+    await visit.confirm(form, Consequence(title, text, button, facts, back="/inbox"))
+    person = visit.person
+    if not await visit.write(lambda: signup.decide(asked.workspace_id, decision, person, now_ms)):
+        raise PageRefused(NOT_FOUND)
+    return visit.go(f"/inbox?signup={decision}")
+
+
+def _signup_subject(workspace_id: str) -> str:
+    return f"sign-up {workspace_id}"
+
+
 SCREENS: Final = (
     Screen("/inbox", show, "inbox"),
     Screen("/inbox/pane/{action_id}", show_pane, "inbox"),
     Screen("/actions/{action_id}", lead_to_action, "inbox"),
+    Screen("/inbox/signups/{workspace_id}/admit", admit_signup, "inbox", SEND),
+    Screen("/inbox/signups/{workspace_id}/reject", reject_signup, "inbox", SEND),
 )

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
-from assent.engine.people import members, passkeys, people, proofs, sign_in_mail
+from assent.engine.people import mailed_links, members, passkeys, people, proofs
 from assent.engine.people.origins import can_hold_keys, count_cookie, origin_of
 from assent.engine.people.people import SignedIn
 from assent.engine.people.proofs import FormStatement
@@ -155,7 +155,7 @@ class SignInPages:
         if not is_address(email):
             return email, "Enter the e-mail address that you gave here, such as ada@example.org."
         address = client_address(request.scope, trust_proxy=self._trust_proxy)
-        await sign_in_mail.ask(self._services, email, address)
+        await mailed_links.ask(self._services, email, address)
         return email, ""
 
     async def link(self, request: Request) -> Response:

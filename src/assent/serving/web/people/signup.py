@@ -25,7 +25,7 @@ from starlette.responses import Response
 from assent.engine.actions import policies
 from assent.engine.core import tenancy
 from assent.engine.core.services import Services
-from assent.engine.people import members, people, signup, signup_mail
+from assent.engine.people import mailed_links, members, people, signup
 from assent.engine.people.people import Person, Role, Session
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS, SESSION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -140,7 +140,7 @@ class SignupPages:
         if link.is_confirmed or self._is_local(request):
             return await self._take(request, token)
         can_mail = not link.mailed and await self._services.outgoing.can_send_notes()
-        failed = can_mail and not await signup_mail.mail_link(self._services, link)
+        failed = can_mail and not await mailed_links.mail_signup_link(self._services, link)
         return see_other(f"/claim/{token}{'?mail=failed' if failed else ''}")
 
     async def _show(self, request: Request, link: signup.SignupLink) -> Response:

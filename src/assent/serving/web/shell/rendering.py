@@ -65,7 +65,8 @@ class Badge(Record):
 def _environment(folder: Path | None) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    own = sorted(Path(__file__).parents[1].glob("*/templates"))
+    web = Path(__file__).parents[1]
+    own = [web / "templates", *sorted(web.glob("*/templates"))]
     environment = Environment(
         loader=FileSystemLoader([*own, folder] if folder is not None else own),
         autoescape=True,

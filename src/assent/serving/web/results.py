@@ -33,7 +33,7 @@ from assent.gate.measurement.recommend import NO_SOURCE, group_numbers
 from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.ports import Transaction
-from assent.serving.web.runs.screens import name_operator
+from assent.serving.web.runs import name_operator
 from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_multiples, draw_rows, shade
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.lists import whole_number, with_query

@@ -1,9 +1,12 @@
-"""Sign-in by a link that is mailed to a person's address (C26).
+"""Links that are mailed: to sign in, and to confirm the mailbox of a sign-up (C26).
 
 The reader of that mailbox counts as a person; the agent that asked for the key does not. The
-request only enqueues a job, so the answer and its timing do not reveal whether the address is
+request to sign in only enqueues a job, so the answer and its timing do not reveal whether the address is
 known. The links are created with the mail, are not stored elsewhere, work once and end within an
 hour.
+
+A stranger may have asked for a workspace in another person's name, so the text of that mail is fixed: it has no
+word of the request.
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.rate import address_owner, mails_window
 from assent.engine.core.services import Services
-from assent.engine.people import people
+from assent.engine.people import people, signup
 from assent.engine.people.people import Person
+from assent.engine.people.signup import SignupLink
 from assent.kernel.ids import SYSTEM_WORKSPACE
-from assent.kernel.limits import MAILED_LINK_TTL_MS, MINUTE_MS
+from assent.kernel.limits import HOUR_MS, MAILED_LINK_TTL_MS, MINUTE_MS, SIGNUP_LINK_TTL_MS
 from assent.ports import NotSent, OutcomeUnknown, Transaction
 from assent.sql.loader import statements
 
@@ -75,3 +79,37 @@ def _links(email: str, entropy: list[bytes], now_ms: int) -> Transaction[list[tu
         )
         made.append((person, token))
     return made
+
+
+SIGNUP_SUBJECT: Final = "Confirm your address to get your key"
+SIGNUP_TEXT: Final = """\
+A workspace was requested with this e-mail address on the Assent server at {base_url}.
+
+Was it you? Then open this in your browser and press the button there. The page shows the key of the workspace:
+
+{base_url}/claim/{token}
+
+It works once, within {hours} hours of the request. Do not pass it on, not to your agent either: the reader of the \
+page gets the key. You did not ask for it? Then do nothing, and nothing happens.
+"""
+
+
+async def mail_signup_link(services: Services, link: SignupLink) -> bool:
+    """Mail the link that confirms the address of a request, once. Returns False if the mail server refused
+    it. Raises `Refusal` above the rate limit."""
+    now_ms = services.clock.now_ms()
+    await services.limits.count_mail("confirmation", SYSTEM_WORKSPACE, link.email, now_ms)
+    secret = services.entropy(signup.LINK_SECRET_BYTES)
+    token = await services.store.write(lambda: signup.add_mailed_token(link.workspace_id, secret))
+    if token is None:
+        return True
+    hours = SIGNUP_LINK_TTL_MS // HOUR_MS
+    text = SIGNUP_TEXT.format(base_url=services.links.base_url, token=token, hours=hours)
+    try:
+        await services.outgoing.send_note(link.email, SIGNUP_SUBJECT, text, services.new_id(now_ms))
+    except NotSent:
+        await services.store.write(lambda: signup.forget_mailed_token(link.workspace_id))
+        return False
+    except OutcomeUnknown:
+        return True  # it may have arrived, and a request has one mail
+    return True

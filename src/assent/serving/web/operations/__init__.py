@@ -1,1 +1,0 @@
-"""The operations page: waiting, deciding and failing, and rules that would ask less."""

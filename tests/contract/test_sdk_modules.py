@@ -1,0 +1,41 @@
+"""The server stands on modules of the MCP SDK below its published names, because the published transports own the
+mapping from an error to the wire. A version that may move these modules is not installed unseen."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from pathlib import Path
+
+import assent
+
+SOURCE = Path(assent.__file__).parent
+INNER = {
+    "mcp.server.caching",
+    "mcp.server.connection",
+    "mcp.server.lowlevel",
+    "mcp.server.runner",
+    "mcp.shared.exceptions",
+    "mcp.shared.inbound",
+    "mcp.shared.message",
+    "mcp.shared.transport_context",
+    "mcp.shared.uri_template",
+    "mcp_types.methods",
+    "mcp_types.version",
+}
+
+
+def test_the_inner_modules_of_the_sdk_are_known() -> None:
+    imported = {
+        node.module
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+    }
+    assert {each for each in imported if each.startswith(("mcp.", "mcp_types."))} == INNER
+
+
+def test_the_sdk_is_held_to_the_minor_version_that_was_tested() -> None:
+    found = next(path for above in SOURCE.parents if (path := above / "pyproject.toml").exists())
+    project = tomllib.loads(found.read_text(encoding="utf-8"))
+    assert "mcp>=2.3,<2.4" in project["project"]["dependencies"]
