@@ -6,26 +6,15 @@ from __future__ import annotations
 from typing import Final
 
 from assent.engine.actions.hooks import Subscriber
-from assent.engine.learning import credits, measurement, memory, pictures
+from assent.engine.learning import pictures
 from assent.engine.people import notifications
 from assent.engine.webhooks import events as webhook_events
 from assent.extensions.hooks import load_extensions
 
 CORE: Final = (
     Subscriber(
-        name="credits", weigh=credits.weigh_costs, claimed=credits.reserve, settled=credits.settle_outcome
-    ),
-    Subscriber(
-        name="memory",
-        staged=memory.note_drafts,
-        decided=memory.remember_decision,
-        approval_ended=memory.forget_approval,
-        erased=memory.forget_content,
-    ),
-    Subscriber(
         name="pictures", staged=pictures.keep_staged, decided=pictures.show_edited, erased=pictures.forget
     ),
-    Subscriber(name="measurement", settled=measurement.schedule),
     Subscriber(
         name="notifications",
         staged=notifications.ask_about_staged,

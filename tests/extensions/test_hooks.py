@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from starlette.responses import Response
 
 from assent.extensions.hooks import load_extensions
 from assent.extensions.problems import BadExtension
+from assent.serving.web.shell.console import Screen, Visit, arrange_entries
+from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry
 
 MODULE = """
 from assent.platform.declarations import Command, Extension
@@ -93,3 +96,18 @@ def test_a_command_of_a_package_works_once_the_settings_name_it(site: Path, tmp_
     (data / "assent.toml").write_text('extensions = ["acme-nowhere"]\n')
     told = run("doctor")
     assert told.returncode == 1 and "acme-nowhere is not installed" in told.stdout
+
+
+def test_an_entry_of_an_extension_is_the_first_of_its_group_and_a_new_group_is_the_last() -> None:
+    async def show(visit: Visit) -> Response:
+        return visit.page("acme.html")
+
+    known = NavigationEntry("acme", "/acme", "Acme", "runs", "Learn")
+    new = NavigationEntry("more", "/more", "More", "runs", "Acme")
+    added = [Screen(each.href, show, each.name, entry=each) for each in (new, known)]
+
+    names = [each.name for each in arrange_entries(added)]
+
+    assert names[-1] == "more"
+    assert names.index("acme") + 1 == names.index("results")
+    assert sorted(names) == sorted([*(each.name for each in NAVIGATION), "acme", "more"])

@@ -116,11 +116,12 @@ class Extension(Record, kw_only=True):
     """What runs inside a transaction of the core (`assent.engine.actions.hooks`). Ours alone have any: others could
     break its promises, and get events after the commit."""
     make_jobs: Callable[[Services], Mapping[str, JobKind]] = lambda services: {}
-    """The kinds of its jobs."""
+    """The kinds of its jobs, with their handlers."""
 
     # What people see.
     list_screens: Callable[[], tuple[Any, ...]] = tuple
-    """Screens of the console with their place in the navigation (`assent.platform.pages.Screen`)."""
+    """Screens of the console (`assent.platform.pages.Screen`), with their templates and their entries in the
+    navigation."""
     make_notifiers: Callable[[Mapping[str, Any]], Iterable[Notifier]] = lambda settings: ()
     """Ways to notify people, by the settings."""
 

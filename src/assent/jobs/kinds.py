@@ -18,7 +18,6 @@ from assent.engine.core.jobs import Handler, Job, JobKind
 from assent.engine.core.services import Services
 from assent.engine.erasure.retention import ERASE_JOB, erase_old_content
 from assent.engine.learning import pictures
-from assent.engine.learning.measurement import MEASURE_JOB
 from assent.engine.people import mailed_links, notifications, people, signup
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
@@ -30,7 +29,6 @@ from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import iso_time
 from assent.tools import long_runs
 from assent.tools.definition import Tool
-from assent.use_cases.measurements import measure_job
 
 log = logging.getLogger("assent.jobs")
 
@@ -43,9 +41,10 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         """Give a handler the services of the job's workspace."""
         return lambda job: handle(app.services.for_workspace(job.workspace_id), job)
 
+    added = (each.make_jobs(app.services) for each in app.installed)
     return {
+        **{kind: job for kinds in added for kind, job in kinds.items()},
         SEND_JOB: JobKind(serve(sending.send)),
-        MEASURE_JOB: JobKind(serve(measure_job), lost_workers=jobs.MANY_LOST_WORKERS),
         RECONCILE_JOB: JobKind(serve(reconciliation.reconcile), lost_workers=jobs.MANY_LOST_WORKERS),
         hooks.REPEAT_JOB: JobKind(serve(hooks.repeat), lost_workers=jobs.MANY_LOST_WORKERS),
         webhooks.DELIVER_JOB: JobKind(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from assent.engine.core import brands as brands
 from assent.serving.web.shell import markdown as markdown
 from assent.serving.web.shell.console import LOOK as LOOK
+from assent.serving.web.shell.console import Screen as Screen
+from assent.serving.web.shell.console import Visit as Visit
 from assent.serving.web.shell.errors_to_pages import Endpoint as Endpoint
 from assent.serving.web.shell.errors_to_pages import make_routes as make_routes
 from assent.serving.web.shell.headers import PAGE_HEADERS as PAGE_HEADERS
@@ -14,4 +16,5 @@ from assent.serving.web.shell.problems import NOT_FOUND as NOT_FOUND
 from assent.serving.web.shell.problems import PageProblem as PageProblem
 from assent.serving.web.shell.problems import PageRefused as PageRefused
 from assent.serving.web.shell.rate import PageRate as PageRate
+from assent.serving.web.shell.rendering import NavigationEntry as NavigationEntry
 from assent.serving.web.shell.rendering import page as page

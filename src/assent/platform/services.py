@@ -10,6 +10,7 @@ from assent.engine.actions import staging as staging
 from assent.engine.actions.content import PreparedEdit as PreparedEdit
 from assent.engine.actions.content import describe as describe
 from assent.engine.actions.execution import ExecutionOrder as ExecutionOrder
+from assent.engine.actions.hooks import Subscriber as Subscriber
 from assent.engine.actions.staging import PreparedRun as PreparedRun
 from assent.engine.actions.staging import Request as Request
 from assent.engine.connections.grants import Grantor as Grantor
@@ -28,11 +29,15 @@ from assent.engine.core import freezes as freezes
 from assent.engine.core import journal as journal
 from assent.engine.core import tenancy as tenancy
 from assent.engine.core.connection_store import note_start as note_start
+from assent.engine.core.jobs import MANY_LOST_WORKERS as MANY_LOST_WORKERS
+from assent.engine.core.jobs import Job as Job
+from assent.engine.core.jobs import JobKind as JobKind
 from assent.engine.core.offloading import run_apart as run_apart
 from assent.engine.core.offloading import run_long_apart as run_long_apart
 from assent.engine.core.services import Services as Services
 from assent.engine.core.tenancy import Principal as Principal
 from assent.engine.core.waits import WaitedAction as WaitedAction
+from assent.engine.learning import credits as credits
 from assent.engine.learning import measurement as measurement
 from assent.engine.learning import memory as memory
 from assent.engine.learning import pictures as pictures

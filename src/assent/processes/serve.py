@@ -146,6 +146,7 @@ class Surfaces:
         from assent.serving.http import AllowedPeers
         from assent.serving.site import build_site
         from assent.serving.web.routes import answer_lost, review_routes
+        from assent.serving.web.shell.console import arrange_entries
         from assent.serving.web.shell.live import Live
         from assent.serving.web.shell.pages import page_routes
 
@@ -154,6 +155,7 @@ class Surfaces:
         seen_as: dict[str, Any] = {"base_url": base_url, "trust_proxy": settings.trust_proxy_headers}
         catalog = self.edge.catalog
         self._live, self.oidc = Live(self._app.services), offer_oidc(settings)
+        screens = tuple(screen for each in self._app.installed for screen in each.list_screens())
         operators = list_operators(self._app.installed)
         own = Documents(catalog, base_url, (*operators, *self._app.extensions.describe()))
         self._documents = Documents(catalog.shared, base_url, operators, owned=own)
@@ -165,7 +167,9 @@ class Surfaces:
                 *page_routes(
                     self._app.services, catalog=self.edge.catalog_for(None), bound_to=settings.host, **seen_as
                 ),
-                *review_routes(self._app.services, self._page_keys, self._live, oidc=self.oidc, **seen_as),
+                *review_routes(
+                    self._app.services, self._page_keys, self._live, oidc=self.oidc, added=screens, **seen_as
+                ),
                 *(
                     route
                     for process in self._app.processes.values()
@@ -176,7 +180,8 @@ class Surfaces:
             trust_proxy=settings.trust_proxy_headers,
             metrics_key=settings.metrics_key,
             draining=lambda: self.draining,
-            lost=answer_lost(self._app.services, self._page_keys, base_url=base_url),
+            lost=answer_lost(self._app.services, self._page_keys, base_url=base_url, added=screens),
+            navigation=arrange_entries(screens),
         )
 
     async def _page_keys(self) -> PageKeys:

@@ -28,6 +28,7 @@ from assent.serving.edge import Edge, Latency, answer_refusal, unavailable_refus
 from assent.serving.http import AllowedPeers, Guard, McpEndpoint, RestEndpoint, credentials_in, read_headers
 from assent.serving.mcp import McpServer
 from assent.serving.web.shell.problems import http_problem
+from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry
 from assent.sql.loader import statements
 from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
 
@@ -157,6 +158,7 @@ def build_site(
     metrics_key: str | None = None,
     draining: Callable[[], bool] = lambda: False,
     lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
+    navigation: tuple[NavigationEntry, ...] = NAVIGATION,
 ) -> ASGIApp:
     """Build the ASGI app. Its only state is the counters of `/metrics` and the last check of `/readyz`.
     `draining` returns whether this process is about to stop and wants no new connections. `lost` answers
@@ -229,6 +231,7 @@ def build_site(
         routes=routes, exception_handlers={404: lost, 405: http_problem, Exception: _answer_crash}
     )
     site.router.redirect_slashes = False
+    site.state.navigation = navigation
     return Guard(site, peers=peers, counts=counts, draining=draining)
 
 

@@ -9,7 +9,7 @@ from assent.platform.declarations import DoctorCheck, Extension
 
 if TYPE_CHECKING:
     from assent.platform.declarations import Component
-    from assent.platform.services import Services
+    from assent.platform.services import JobKind, Services, Subscriber
     from assent.platform.tools import Tool
     from assent.platform.values import ConnectorInfo, EffectType
     from assent.suite.operators import OperatorInfo
@@ -74,6 +74,18 @@ def _list_components() -> tuple[Component, ...]:
     return (COMPONENT,)
 
 
+def _list_subscribers() -> tuple[Subscriber, ...]:
+    from assent.suite.subscribers import list_subscribers
+
+    return list_subscribers()
+
+
+def _make_jobs(services: Services) -> Mapping[str, JobKind]:
+    from assent.suite.subscribers import make_jobs
+
+    return make_jobs(services)
+
+
 def _start(services: Services, settings: Mapping[str, Any]) -> Suite:
     from assent.suite.process import Suite
 
@@ -87,6 +99,8 @@ EXTENSION: Final = Extension(
     list_types=list_types,
     list_connectors=list_connectors,
     list_components=_list_components,
+    list_subscribers=_list_subscribers,
+    make_jobs=_make_jobs,
     check=_check,
     start=_start,
 )

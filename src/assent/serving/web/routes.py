@@ -29,7 +29,7 @@ from assent.serving.web.settings import outgoing as outgoing_screens
 from assent.serving.web.settings import policy as policy_screen
 from assent.serving.web.settings import screens as settings_screens
 from assent.serving.web.settings import workspace as workspace_screens
-from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Console
+from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Console, Screen
 from assent.serving.web.shell.errors_to_pages import make_routes, page_endpoint
 from assent.serving.web.shell.live import Live, LivePages
 from assent.serving.web.shell.picture_files import PicturePages
@@ -55,10 +55,10 @@ SCREENS: Final = (
 
 
 def answer_lost(
-    services: Services, keys: KeysWhenReady, *, base_url: str
+    services: Services, keys: KeysWhenReady, *, base_url: str, added: tuple[Screen, ...]
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Answer an unknown address. A signed-in person keeps the navigation."""
-    console = Console(services, keys, Cookies(base_url), SCREENS, base_url=base_url)
+    console = Console(services, keys, Cookies(base_url), (*SCREENS, *added), base_url=base_url)
 
     async def show_framed(request: Request) -> Response:
         return (await console.visit(request, "")).problem(LOST)
@@ -83,9 +83,11 @@ def review_routes(
     base_url: str,
     trust_proxy: bool = False,
     oidc: OidcSignIn | None = None,
+    added: tuple[Screen, ...],
 ) -> list[Route]:
+    """`added` are the screens of extensions."""
     cookies = Cookies(base_url)
-    console = Console(services, keys, cookies, SCREENS, base_url=base_url)
+    console = Console(services, keys, cookies, (*SCREENS, *added), base_url=base_url)
     signing_in = SignInPages(
         services,
         keys,

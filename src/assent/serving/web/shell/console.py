@@ -9,8 +9,9 @@ effect calls `Visit.confirm` first.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
@@ -46,7 +47,7 @@ from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem, PageRefused
 from assent.serving.web.shell.rate import PageRate
-from assent.serving.web.shell.rendering import page
+from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry, page
 from assent.serving.web.shell.times import When, when
 
 T = TypeVar("T")
@@ -97,6 +98,8 @@ class Visit:
     confirming: Confirming
     frozen: Freeze | None
     """What stops sending in the current workspace."""
+    templates: Path | None
+    """The templates of an extension, if the screen is one of its."""
 
     @property
     def person(self) -> Person:
@@ -226,7 +229,8 @@ class Visit:
         """Render a screen inside the frame. Its template extends `console.html`."""
         known = {**self.frame(scripts=scripts), **(values or {})}
         policy = SCRIPTED_HEADERS if scripts else {}
-        response = page(self.request, template, known, status=status, headers={**policy, **(headers or {})})
+        given = {**policy, **(headers or {})}
+        response = page(self.request, template, known, status=status, headers=given, folder=self.templates)
         self.nonces.remember(self.browser, response)
         return response
 
@@ -277,12 +281,23 @@ PLACE_COOKIE: Final = "assent-workspace"
 
 
 class Screen(Record):
-    """One route of the console. `nav` is its entry in the navigation."""
+    """One route of the console. `nav` is the name of its entry in the navigation."""
 
     path: str
     view: View
     nav: str
     methods: tuple[str, ...] = LOOK
+    entry: NavigationEntry | None = None
+    """The entry that leads to it, for a screen of an extension."""
+    templates: Path | None = None
+    """The folder of its templates, for a screen of an extension. They may extend those of the server."""
+
+
+def arrange_entries(screens: Iterable[Screen]) -> tuple[NavigationEntry, ...]:
+    """Return the navigation with the entries of extensions: the first of their group, in a new group at the end."""
+    added = [each.entry for each in screens if each.entry is not None]
+    groups = list(dict.fromkeys(entry.group for entry in (*NAVIGATION, *added)))
+    return tuple(sorted((*added, *NAVIGATION), key=lambda entry: groups.index(entry.group)))
 
 
 class Console:
@@ -310,7 +325,7 @@ class Console:
 
     def _endpoint(self, screen: Screen) -> Endpoint:
         async def answer(request: Request) -> Response:
-            visit = await self.visit(request, screen.nav)
+            visit = await self.visit(request, screen.nav, screen.templates)
             try:
                 return await screen.view(visit)
             except PageRefused as refused:
@@ -320,7 +335,7 @@ class Console:
 
         return answer
 
-    async def visit(self, request: Request, nav: str) -> Visit:
+    async def visit(self, request: Request, nav: str, templates: Path | None = None) -> Visit:
         """Raises the sign-in page for anyone who is not signed in."""
         secret = request.cookies.get(self._cookies.session)
         if secret is None:
@@ -354,6 +369,7 @@ class Console:
             position=position,
             now_ms=now_ms,
             nav=nav,
+            templates=templates,
             nonces=nonces,
             browser=nonces.browser(request),
             cookies=self._cookies,

@@ -62,7 +62,7 @@ class Badge(Record):
 
 
 @cache
-def _environment(folder: Path | None) -> Environment:
+def _environment(folder: Path | None, navigation: tuple[NavigationEntry, ...]) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     web = Path(__file__).parents[1]
@@ -75,7 +75,7 @@ def _environment(folder: Path | None) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        asset=asset_path, navigation=NAVIGATION, spec_url=SPEC_URL, version=__version__
+        asset=asset_path, navigation=navigation, spec_url=SPEC_URL, version=__version__
     )
     environment.globals.update(as_bdi=as_bdi, as_code=as_code, as_link=as_link, as_strong=as_strong)
     environment.filters["fill"] = fill
@@ -99,7 +99,12 @@ def page(
     theme = request.cookies.get(THEME_COOKIE, "")
     known = {"here": request.url.path, "theme": theme if theme in THEMES else ""}
     given = {**known, **(values or {})}
-    return PageResponse(lambda: _environment(folder).get_template(template).render(given), status, headers)
+    navigation = getattr(request.app.state, "navigation", NAVIGATION)
+
+    def render() -> str:
+        return _environment(folder, navigation).get_template(template).render(given)
+
+    return PageResponse(render, status, headers)
 
 
 # Fills sentences with values, and with the markup that a template gives to a value. Pure.
