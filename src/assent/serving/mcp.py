@@ -144,6 +144,7 @@ class McpServer:
             on_list_tools=self._list_tools,  # type: ignore[arg-type]  # a ready dict is a handler result too
             on_call_tool=self._call_tool,  # type: ignore[arg-type]
         )
+        self._stamp = {SERVER_INFO_META_KEY: self._server.server_info_stamp}
 
     async def over_http(
         self, body: bytes, headers: Sequence[tuple[str, str]], context: RequestContext
@@ -276,10 +277,7 @@ class McpServer:
         else:
             result["structuredContent"] = msgspec.Raw(exchange.structured.encode())
         if modern:
-            result["_meta"] = {
-                SERVER_INFO_META_KEY: self._server.server_info_stamp,
-                **result.get("_meta", {}),
-            }
+            result["_meta"] = {**self._stamp, **result.get("_meta", {})}
         else:
             result.pop("resultType", None)
         return result

@@ -28,6 +28,8 @@ def _any_case(pattern: str) -> re.Pattern[str]:
 # A risk is not an error: it is logged and shown to the reviewer. The word lists are in English, German, Japanese and
 # Arabic and find plain statements, not implied ones. Greetings, closings, dates, small counts and comparisons with the
 # product's own past are no claims.
+#
+# A look-behind comes after `\b` and the first letters: Python would look behind every character.
 
 _THING: Final = (
     r"(?:app|tool|product|platform|service|solution|software|library|framework|company|editor|database|server|system|"
@@ -55,9 +57,9 @@ RISKS: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
         "superlative",
         "says it is the best, first or only one",
         _any_case(
-            r"(?<!all )(?<!for )(?<!hope )(?<!one of )\b(?:the|world['’]s) best\b"
+            r"\b(?=[tw])(?<!all )(?<!for )(?<!hope )(?<!one of )(?:the|world['’]s) best\b"
             r"(?! (?:of both|(?:we|i|you|they) c\w+|practices?|part|time|thing|place|moment|case)\b)"
-            r"|(?<!my )(?<!your )(?<!their )(?<!its )(?<!all the )(?<!the )(?<!our )\bbest[- ]"
+            r"|\b(?=best)(?<!my )(?<!your )(?<!their )(?<!its )(?<!all the )(?<!the )(?<!our )best[- ]"
             r"(?:in[- ]class|(?:[\w-]+ ){0,2}" + _THING + r")\b"
             r"|\b(?:(?:fastest|easiest|cheapest|smartest|safest|simplest|greatest)"
             r"(?! (?:release|version|build|update)\b)|"
@@ -73,7 +75,8 @@ RISKS: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
             r"(?:der|die|das) einzige\w* (?:app|tool|werkzeug|produkt|plattform|dienst|lösung|software|anbieter)\w*|"
             r"erste[rns]? seiner art|weltweit erste\w*|revolutionär\w*|einzigartig\w*|unschlagbar\w*|"
             r"perfekt\w*|marktführ\w+)\b"
-            r"|(?<!am )(?<!zum )(?<!dein )(?<!mein )\bbeste[nrsm]?\b(?! (?:grü(?:ß|ss)e\w*|dank|wünsche\w*|praxis))"
+            r"|\b(?=best)(?<!am )(?<!zum )(?<!dein )(?<!mein )beste[nrsm]?\b"
+            r"(?! (?:grü(?:ß|ss)e\w*|dank|wünsche\w*|praxis))"
             r"|(?<!\w)#1\b|世界一|日本一|世界初|業界初|業界最|最高|最速|最強|最安|唯一|No\.? ?1|ナンバーワン|完璧|"
             r"الأفضل|أفضل|الأسرع|أسرع|الأول |الوحيد|الأكبر|الأرخص|رقم واحد"
         ),
