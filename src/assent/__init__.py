@@ -13,8 +13,13 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from assent.extensions.channels import ChannelType as EffectType
     from assent.extensions.channels import MessageShape as Message
+    from assent.extensions.channels import OAuth as OAuth
+    from assent.extensions.channels import ProviderAccount as Account
+    from assent.extensions.channels import ProviderConnector as Connector
     from assent.extensions.channels import TextLimit as Limit
     from assent.extensions.operators import Operator as Operator
+    from assent.extensions.options import ArgumentProblem as Problem
+    from assent.extensions.options import BadExtension as BadExtension
     from assent.extensions.options import EffectNotSent as NotSent
     from assent.extensions.options import NotConnected as NotConnected
     from assent.extensions.options import Receipt as Receipt
@@ -22,11 +27,6 @@ if TYPE_CHECKING:
     from assent.extensions.options import natural_key as natural_key
     from assent.extensions.options import no_key as no_key
     from assent.extensions.options import read_back as read_back
-    from assent.extensions.problems import ArgumentProblem as Problem
-    from assent.extensions.problems import BadExtension as BadExtension
-    from assent.extensions.providers import OAuth as OAuth
-    from assent.extensions.providers import ProviderAccount as Account
-    from assent.extensions.providers import ProviderConnector as Connector
     from assent.extensions.signatures import Money as Money
     from assent.gate.connection import KeyWords as Key
     from assent.gate.records import Effect as Effect
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from assent.ports import OutcomeUnknown as OutcomeUnknown
 
 _PUBLIC = {
-    "Account": ("assent.extensions.providers", "ProviderAccount"),
-    "BadExtension": ("assent.extensions.problems", "BadExtension"),
+    "Account": ("assent.extensions.channels", "ProviderAccount"),
+    "BadExtension": ("assent.extensions.options", "BadExtension"),
     "ConnectionContext": ("assent.ports", "ConnectionContext"),
-    "Connector": ("assent.extensions.providers", "ProviderConnector"),
+    "Connector": ("assent.extensions.channels", "ProviderConnector"),
     "Context": ("assent.ports", "Context"),
     "Diff": ("assent.gate.views", "Diff"),
     "Effect": ("assent.gate.records", "Effect"),
@@ -57,10 +57,10 @@ _PUBLIC = {
     "Money": ("assent.extensions.signatures", "Money"),
     "NotConnected": ("assent.extensions.options", "NotConnected"),
     "NotSent": ("assent.extensions.options", "EffectNotSent"),
-    "OAuth": ("assent.extensions.providers", "OAuth"),
+    "OAuth": ("assent.extensions.channels", "OAuth"),
     "Operator": ("assent.extensions.operators", "Operator"),
     "OutcomeUnknown": ("assent.ports", "OutcomeUnknown"),
-    "Problem": ("assent.extensions.problems", "ArgumentProblem"),
+    "Problem": ("assent.extensions.options", "ArgumentProblem"),
     "Receipt": ("assent.extensions.options", "Receipt"),
     "Table": ("assent.gate.views", "Table"),
     "Text": ("assent.gate.views", "Text"),

@@ -36,7 +36,7 @@ from assent.engine.core.vault import Vault
 from assent.engine.core.waits import ShieldedTasks, Waits
 from assent.engine.recovery.positions import Restore
 from assent.extensions.hooks import Extension, ExtensionProcess, load_extensions
-from assent.extensions.problems import BadExtension
+from assent.extensions.options import BadExtension
 from assent.gate import review_link
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import RELAY
@@ -277,7 +277,7 @@ class App:
         own, found = self._own_effects(), self.extensions
         if not found.operators:
             return own
-        from assent.extensions.wiring import list_connectors, list_types
+        from assent.extensions.connectors import list_connectors, list_types
 
         names = {each.id: each.label for each in found.operators}
         return own.extend(list_types(found), list_connectors(found), names)
@@ -289,7 +289,7 @@ class App:
         own = self._make_own_connectors(self.processes) if self._given is None else self._given
         if not self.extensions.operators:
             return own
-        from assent.extensions.wiring import make_connectors
+        from assent.extensions.connectors import make_connectors
 
         hosts = self.settings.allow_hosts
         self._added = make_connectors(self.extensions, lambda: self.owner_services, hosts, os.environ)
@@ -438,8 +438,7 @@ log = logging.getLogger("assent.app")
 
 def load_operators(settings: Settings) -> Extensions:
     """Load the operators of other packages that the settings name, and those of entry points."""
-    from assent.extensions.loading import are_offered, load_extensions
-    from assent.extensions.registry import CORE, Extensions, Names
+    from assent.extensions.registry import CORE, Extensions, Names, are_offered, load_extensions
 
     if not are_offered(settings.operators, settings.effects):
         return Extensions()

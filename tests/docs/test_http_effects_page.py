@@ -22,7 +22,7 @@ from assent.cli import run
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.webhooks.webhooks import signing_secret
-from assent.extensions.http.sections import _KEYS
+from assent.extensions.http_effects import _KEYS
 from assent.gate.records import Assurance
 from assent.processes.serve import Surfaces
 from assent.settings.load import load_settings

@@ -34,8 +34,8 @@ from tests.serving.web.review.kit import form
 from tests.serving.web.review.test_owner_link import signed_in
 
 import assent
-from assent.extensions.loading import GROUP
 from assent.extensions.operators import HOOKS
+from assent.extensions.registry import GROUP
 
 PAGE = "operators.md"
 TOOL = "acme_billing_refund"

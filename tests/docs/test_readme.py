@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.docs.pages import DOCS, block_of
 
-from assent.extensions.loading import load_extensions
+from assent.extensions.registry import load_extensions
 
 README = DOCS.parent / "README.md"
 

@@ -15,7 +15,7 @@ import pytest
 
 import assent
 from assent.extensions.effect_types import render_arguments
-from assent.extensions.problems import BadExtension
+from assent.extensions.options import BadExtension
 from assent.extensions.signatures import read_signature
 from assent.serving.arguments import BadArguments, decode
 from assent.tools.catalog import input_schema

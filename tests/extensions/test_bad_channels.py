@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.extensions.loading import load_extensions
-from assent.extensions.registry import Names
+from assent.extensions.registry import Names, load_extensions
 
 START = """
 import assent

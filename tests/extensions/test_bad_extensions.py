@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import assent
-from assent.extensions.loading import load_extensions
-from assent.extensions.registry import Extensions, Names
+from assent.extensions.registry import Extensions, Names, load_extensions
 
 GOOD = '''
 import assent
@@ -319,7 +318,7 @@ def test_a_bad_extension_is_refused_where_its_author_imports_it() -> None:
 def test_an_extension_that_hangs_does_not_keep_a_process_from_ending(tmp_path: Path) -> None:
     bad = write(tmp_path, "bad.py", BAD["a hang"][0])
     program = (
-        "from assent.extensions.loading import load_extensions\n"
+        "from assent.extensions.registry import load_extensions\n"
         f"print(load_extensions(({str(bad)!r},), seconds=0.1, find_entry_points=lambda: ()).failures[0].why)"
     )
     done = subprocess.run(

@@ -86,7 +86,7 @@ async def _until_free(surface: Gate) -> None:
 async def test_performs_that_hang_leave_others_working_until_there_are_too_many(
     surface: Gate, shop: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assent.extensions.calling.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("assent.extensions.operators.MOST_AT_ONCE", 1)
     slow = (await surface.done(RING, times=1, how="for hours"))["actions"][0]["id"]
     await surface.done(APPROVE, actionId=slow)
     assert (await surface.denied(EXECUTE, actionId=slow))["reason"] == "outcome_unknown"

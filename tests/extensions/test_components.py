@@ -14,8 +14,7 @@ from tests.engine.actions.kit import EXECUTE, Gate
 from tests.extensions.conftest import gate_with
 from tests.stores.test_components import REASONS, REFUNDS, Shelf
 
-from assent.extensions.loading import load_extensions
-from assent.extensions.registry import Extensions, Names
+from assent.extensions.registry import Extensions, Names, load_extensions
 from assent.gate.records import Assurance
 
 LEDGER = """

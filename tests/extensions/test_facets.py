@@ -11,7 +11,7 @@ from tests.engine.actions.test_policy_rules import save
 from tests.extensions.test_refunds import NOTE, RING, stage
 
 import assent
-from assent.extensions.channel_types import make_channel_type
+from assent.extensions.effect_types import make_channel_type
 from assent.gate.mail import reached_addresses
 from assent.gate.preflight import grade_severity
 from assent.gate.records import Assurance, Effect

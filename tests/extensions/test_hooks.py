@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import Response
 
 from assent.extensions.hooks import load_extensions
-from assent.extensions.problems import BadExtension
+from assent.extensions.options import BadExtension
 from assent.serving.web.shell.console import Screen, Visit, arrange_entries
 from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry
 

@@ -10,10 +10,9 @@ import pytest
 from tests.extensions.test_http_effects import section
 
 from assent.extensions.effect_types import make_effect_type, prepare_effect
-from assent.extensions.http.sections import HttpEffect
-from assent.extensions.loading import load_extensions
+from assent.extensions.http_effects import HttpEffect
 from assent.extensions.operators import Operator
-from assent.extensions.registry import Extensions, Names
+from assent.extensions.registry import Extensions, Names, load_extensions
 from assent.gate.records import Effect
 from assent.kernel.refusals import Refusal
 from assent.settings.load import load_settings

@@ -25,8 +25,8 @@ from tests.loop_probe import longest_wait_ms
 from tests.sqlite_files import new_sqlite
 
 from assent.adapters.claude_code import is_chosen
-from assent.extensions.http.sections import read_schema
-from assent.extensions.problems import ArgumentProblem, BadExtension
+from assent.extensions.http_effects import read_schema
+from assent.extensions.options import ArgumentProblem, BadExtension
 from assent.extensions.signatures import read_signature
 from assent.kernel.patterns import BadPattern, compile_pattern
 from assent.serving.arguments import problems_with

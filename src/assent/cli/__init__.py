@@ -8,7 +8,7 @@ from collections.abc import Sequence
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code: 0 success, 1 failure, 2 usage error."""
     from assent.cli.commands import build_parser
-    from assent.extensions.problems import BadExtension
+    from assent.extensions.options import BadExtension
     from assent.settings.client_config import name_program
 
     try:

@@ -60,7 +60,7 @@ def operator(
 
 def _is_installed(module: str) -> bool:
     """Whether an installed package that is no operator has this module: the new one would replace it."""
-    from assent.extensions.loading import GROUP
+    from assent.extensions.registry import GROUP
 
     owners = map(distribution, packages_distributions().get(module, []))
     return any(not owner.entry_points.select(group=GROUP) for owner in owners)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.extensions.problems import BadExtension
+from assent.extensions.options import BadExtension
 from assent.kernel.structs import Record
 
 if TYPE_CHECKING:

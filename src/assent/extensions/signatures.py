@@ -22,7 +22,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Union, get_args, ge
 
 import msgspec
 
-from assent.extensions.problems import ArgumentProblem, BadExtension, name_place
+from assent.extensions.options import ArgumentProblem, BadExtension, name_place
 from assent.kernel import canonical
 from assent.kernel.canonical import MAX_SAFE_INTEGER
 from assent.kernel.limits import MAX_CONTENT_CHARS

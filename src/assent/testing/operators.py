@@ -13,13 +13,18 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, NoReturn
 
-from assent.extensions.channel_types import make_channel_type, make_provider_info, prepare_message
 from assent.extensions.channels import ChannelEffect
-from assent.extensions.connectors import FunctionConnector
-from assent.extensions.effect_types import make_connector_info, make_effect_type, prepare_effect
+from assent.extensions.connectors import CallResources, ChannelConnector, ConnectionOpener, FunctionConnector
+from assent.extensions.effect_types import (
+    make_channel_type,
+    make_connector_info,
+    make_effect_type,
+    make_provider_info,
+    prepare_effect,
+    prepare_message,
+)
 from assent.extensions.operators import EffectFunction
-from assent.extensions.problems import ArgumentProblem
-from assent.extensions.provider_calls import CallResources, ChannelConnector, ConnectionOpener
+from assent.extensions.options import ArgumentProblem
 from assent.gate.connection import Access, Connection, ConnectionState, OpenedSecrets
 from assent.gate.effects import EffectTypes
 from assent.gate.gate import open_gate

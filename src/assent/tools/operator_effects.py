@@ -12,9 +12,8 @@ from assent.engine.actions import circumstances
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.offloading import call_extension
 from assent.engine.learning import pictures
-from assent.extensions.channel_types import prepare_message
 from assent.extensions.channels import TEXTS, ChannelEffect, TextLimit
-from assent.extensions.effect_types import prepare_effect
+from assent.extensions.effect_types import prepare_effect, prepare_message
 from assent.extensions.operators import EffectFunction
 from assent.extensions.options import MAX_URL_CHARS
 from assent.gate.pictures import IMAGE
