@@ -105,7 +105,7 @@ class EffectType(Record, kw_only=True):
     facets_vary: bool = False
     """Whether its facets can change while it waits; they are then computed again."""
     recheck: Callable[[Any, Action, Effect], Awaitable[Remarks]] | None = None
-    """Takes services, action and edited effect; returns remarks about the edited text."""
+    """Takes the store, the action and the edited effect; returns remarks about the edited text."""
     by_hand: Callable[[Effect], ByHand | None] | None = None
     """Returns how a person performs it; None for the general form."""
     personal: Literal["", "few", "always"] = ""

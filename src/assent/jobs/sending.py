@@ -12,7 +12,7 @@ from assent.engine.actions import actions
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.core import freezes
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
-from assent.engine.core.services import Services
+from assent.engine.core.services import ExecutionServices
 from assent.engine.people import notifications
 from assent.gate.effects import EXECUTE
 from assent.gate.records import ExecutionState, Status
@@ -25,7 +25,7 @@ from assent.use_cases import executions
 CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reason.CONNECTOR_FAILED})
 
 
-async def send(services: Services, job: Job) -> None:
+async def send(services: ExecutionServices, job: Job) -> None:
     """Handle the job. Raises `JobFailed` or `JobDeferred` to be tried again later."""
     if await services.store.read(lambda: freezes.find(job.workspace_id)) is not None:
         raise JobDeferred(freezes.LOOK_AGAIN_MS)
@@ -50,7 +50,7 @@ async def send(services: Services, job: Job) -> None:
             raise JobFailed(recovery.summary_for_user) from refusal
 
 
-def _notify_unsent(services: Services, order: ExecutionOrder) -> Transaction[int]:
+def _notify_unsent(services: ExecutionServices, order: ExecutionOrder) -> Transaction[int]:
     """Notify people of an approved action that was not sent. Returns how long it is too early for it."""
     now_ms = services.clock.now_ms()
     action, _ = yield from actions.find(order.workspace_id, order.action_id)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from assent.platform.services import Entry, Services, Transaction, actions, memory, run_long_apart
+from assent.platform.services import Entry, Store, Transaction, actions, memory, run_long_apart
 from assent.platform.values import ALONE, MANY_RECIPIENTS, Action, Effect, Record, Remarks, Run, WorkspaceId
 from assent.suite.channels.registry import BY_ID
 from assent.suite.content.adapter import adapt, remind
@@ -95,9 +95,9 @@ class KnownEvidence(Record):
     lessons: Lessons
 
 
-async def recheck(services: Services, action: Action, effect: Effect) -> Remarks:
+async def recheck(store: Store, action: Action, effect: Effect) -> Remarks:
     """Check an effect that would replace the content of an action. Returns the findings."""
-    known = await services.store.read(lambda: _read_known(action))
+    known = await store.read(lambda: _read_known(action))
     facts = sum(len(fact.text) for fact in known.evidence.facts)
     chars = len(effect.body) + facts + known.lessons.chars
     return await run_long_apart(chars, _compare, action, effect, known)

@@ -198,7 +198,7 @@ async def reject_action(call: Call, request: RejectAction) -> DecisionReply:
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     wish = DecisionOrder(decider_for(call), action, SeenVersion(digest=request.digest))
     write = call.answering(request, lambda done: outlook.answer_decision(done, "reject"), DecisionReply)
-    return await decisions.reject(call.services, wish, request.reason, write, links=links_for(call))
+    return await decisions.reject(call.services.clock, wish, request.reason, write, links=links_for(call))
 
 
 async def withdraw_approval(call: Call, request: WithdrawApproval) -> DecisionReply:
@@ -206,7 +206,7 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> DecisionRe
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     wish = DecisionOrder(decider_for(call), action, ANY_CONTENT)
     write = call.answering(request, lambda done: outlook.answer_decision(done, "withdraw"), DecisionReply)
-    return await decisions.withdraw(call.services, wish, request.reason, write, links=links_for(call))
+    return await decisions.withdraw(call.services.clock, wish, request.reason, write, links=links_for(call))
 
 
 async def edit_action(call: Call, request: EditAction) -> DecisionReply:

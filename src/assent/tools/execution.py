@@ -97,7 +97,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
     said["evidence"] = request.evidence
     told = call.answering(request, partial(_answer_resolved, call), Resolved, said)
     return await executions.resolve(
-        call.services, wish, request.outcome, request.evidence, told, links=links_for(call)
+        call.services.clock, wish, request.outcome, request.evidence, told, links=links_for(call)
     )
 
 

@@ -10,7 +10,7 @@ from assent.engine.connections.key_access import API_KEY
 from assent.engine.connections.oauth_access import REFRESH, OAuthAccess, find_access
 from assent.engine.core import connection_store
 from assent.engine.core.connection_store import ConnectionStore
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.gate.connection import Connection, ConnectionState, NewConnection, OpenedSecrets, Verified
 from assent.kernel.ids import WorkspaceId
 from assent.use_cases.decisions import R, Write
@@ -57,7 +57,7 @@ async def choose(
 
 
 async def disconnect(
-    services: Services, workspace_id: WorkspaceId, provider: str, write: Write[bool, R], *, by: str
+    services: EffectServices, workspace_id: WorkspaceId, provider: str, write: Write[bool, R], *, by: str
 ) -> R:
     """Delete the secrets of a connection here and, where that ends no other connection, revoke them at the
     provider. `write` gets whether there was a connection."""
@@ -71,7 +71,7 @@ async def disconnect(
     return done
 
 
-async def _shares_grant(services: Services, access: OAuthAccess) -> bool:
+async def _shares_grant(services: EffectServices, access: OAuthAccess) -> bool:
     """Whether another connection was granted by the same provider's sign-in, such as Google's. If
     the same account made both, revoking one would end the other; the server cannot tell."""
     others = await services.store.read(connection_store.count_all)

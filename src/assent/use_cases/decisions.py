@@ -16,7 +16,7 @@ from assent.engine.actions import account_binding, actions, circumstances, decis
 from assent.engine.actions.content import PreparedEdit, prepare_edit
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.core.failpoints import failpoint
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices, ExecutionServices, Services
 from assent.engine.views import review
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import Readiness, is_expired
@@ -24,7 +24,7 @@ from assent.gate.records import OPEN, Action
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
-from assent.ports import Begin, Transaction
+from assent.ports import Begin, Clock, Transaction
 from assent.present.outlook import describe_binding
 from assent.present.refusals import Links, no_link, refuse_missing_type, refuse_stale, refuse_unready
 
@@ -53,7 +53,7 @@ class DecisionOrder(Record):
 
 
 async def approve(
-    services: Services,
+    services: ExecutionServices,
     wish: DecisionOrder,
     write: Write[Action, R],
     *,
@@ -94,7 +94,9 @@ async def approve_together(
     return await _write(services, bound, write, begin)
 
 
-async def _look_again(services: Services, wish: DecisionOrder, readiness: Readiness | None) -> Action | None:
+async def _look_again(
+    services: EffectServices, wish: DecisionOrder, readiness: Readiness | None
+) -> Action | None:
     """Check what an approval needs before its transaction. Returns the action if it was bound to an account just now:
     that is a new revision, which the decider has not seen."""
     action, by, via = wish.action, wish.decider.by, wish.decider.via
@@ -114,7 +116,7 @@ async def _look_again(services: Services, wish: DecisionOrder, readiness: Readin
     return None
 
 
-def _needs_account(services: Services, wish: DecisionOrder) -> bool:
+def _needs_account(services: EffectServices, wish: DecisionOrder) -> bool:
     """Whether an approval is about where its action goes: it waits, or is to be sent. Another approval alone sends
     nothing."""
     state = state_of(wish.action)
@@ -123,7 +125,7 @@ def _needs_account(services: Services, wish: DecisionOrder) -> bool:
     return state == AWAITING or wish.send
 
 
-async def read_readiness(services: Services, action: Action) -> Readiness | None:
+async def read_readiness(services: EffectServices, action: Action) -> Readiness | None:
     """Return whether an action can be executed now; None if its connector does not say."""
     try:
         async with asyncio.timeout(READINESS_SECONDS):
@@ -135,7 +137,7 @@ async def read_readiness(services: Services, action: Action) -> Readiness | None
 
 
 def _approve(
-    services: Services, wish: DecisionOrder, links: Links, now_ms: int, *, undo: bool
+    services: ExecutionServices, wish: DecisionOrder, links: Links, now_ms: int, *, undo: bool
 ) -> Transaction[Action]:
     action = yield from decisions.approve(
         wish.decider,
@@ -153,7 +155,7 @@ def _approve(
     return action
 
 
-async def _write(services: Services, bound: Action | None, write: Write[T, R], begin: Begin[T]) -> R:
+async def _write(services: ExecutionServices, bound: Action | None, write: Write[T, R], begin: Begin[T]) -> R:
     try:
         done = await write(begin)
     except Refusal as refusal:
@@ -166,18 +168,18 @@ async def _write(services: Services, bound: Action | None, write: Write[T, R], b
 
 
 async def reject(
-    services: Services, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
+    clock: Clock, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
 ) -> R:
     """Reject an action for good, with a reason."""
-    now_ms = services.clock.now_ms()
+    now_ms = clock.now_ms()
     return await write(lambda: _reject(wish, reason, links, now_ms))
 
 
 async def reject_together(
-    services: Services, asked: Sequence[DecisionOrder], reason: str, write: Write[tuple[Action, ...], R]
+    clock: Clock, asked: Sequence[DecisionOrder], reason: str, write: Write[tuple[Action, ...], R]
 ) -> R:
     """Reject several actions for the same reason: all or none."""
-    now_ms = services.clock.now_ms()
+    now_ms = clock.now_ms()
 
     def begin() -> Transaction[tuple[Action, ...]]:
         done = []
@@ -193,7 +195,7 @@ def _reject(wish: DecisionOrder, reason: str, links: Links, now_ms: int) -> Tran
 
 
 async def reject_held(
-    services: Services,
+    clock: Clock,
     decider: Decider,
     group: HeldGroup,
     reason: str,
@@ -201,17 +203,17 @@ async def reject_held(
     write: Write[int, int],
 ) -> int:
     """Reject what a flood of proposals brought until a time, in parts. Returns how many."""
-    count, now_ms = 0, services.clock.now_ms()
+    count, now_ms = 0, clock.now_ms()
     while some := await write(lambda: flood.reject_some(decider, group, reason, until_ms, now_ms)):
         count += some
     return count
 
 
 async def withdraw(
-    services: Services, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
+    clock: Clock, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
 ) -> R:
     """Withdraw an approval of an action that is not sent yet."""
-    now_ms = services.clock.now_ms()
+    now_ms = clock.now_ms()
 
     def begin() -> Transaction[Action]:
         yield from require_seen(wish)
@@ -227,9 +229,9 @@ def require_seen(wish: DecisionOrder) -> Transaction[None]:
         raise refuse_stale(action)
 
 
-async def ask_for_changes(services: Services, wish: DecisionOrder, text: str, write: Write[Action, R]) -> R:
+async def ask_for_changes(clock: Clock, wish: DecisionOrder, text: str, write: Write[Action, R]) -> R:
     """Ask the agent for changes. The action stays as it is."""
-    now_ms = services.clock.now_ms()
+    now_ms = clock.now_ms()
     return await write(
         lambda: decisions.ask_for_changes(
             wish.decider, wish.action.action_id, text, wish.seen, no_link, now_ms
@@ -238,7 +240,7 @@ async def ask_for_changes(services: Services, wish: DecisionOrder, text: str, wr
 
 
 async def edit(
-    services: Services,
+    services: EffectServices,
     wish: DecisionOrder,
     changes: dict[str, Any] | PreparedEdit,
     write: Write[Action, R],
@@ -273,7 +275,9 @@ async def edit(
     )
 
 
-async def hand_over(services: Services, wish: DecisionOrder, write: Write[Action, R], *, links: Links) -> R:
+async def hand_over(
+    services: EffectServices, wish: DecisionOrder, write: Write[Action, R], *, links: Links
+) -> R:
     """Turn an action into one that a person does by hand: other content, which waits."""
     prepared = await prepare_edit(services, wish.action, decisions.HAND_OVER, recheck=False)
     now_ms = services.clock.now_ms()

@@ -10,13 +10,13 @@ from typing import Any, Literal
 from assent.engine.actions import decisions, execution, reconciliation, recording, remainder
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.core.failpoints import failpoint
-from assent.engine.core.services import Services
+from assent.engine.core.services import ExecutionServices
 from assent.engine.views import review
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
-from assent.ports import OutcomeUnknown, SendOutcome, Transaction
+from assent.ports import Clock, OutcomeUnknown, SendOutcome, Transaction
 from assent.present.outlook import Executed
 from assent.present.refusals import SIGNED_IN_ANSWER, Links, needs_approval, no_link, refuse_missing_type
 from assent.use_cases.decisions import DecisionOrder, R, Write, require_seen
@@ -24,13 +24,13 @@ from assent.use_cases.decisions import DecisionOrder, R, Write, require_seen
 Outcome = Literal["happened", "did_not_happen", "not_yet_known"]
 
 
-async def execute(services: Services, order: ExecutionOrder) -> Executed:
+async def execute(services: ExecutionServices, order: ExecutionOrder) -> Executed:
     """Execute an approved action at most once (E72): claim, perform, record, as `engine.actions.execution` explains.
     A caller that goes away does not interrupt it."""
     return await services.background.executions.run(_execute(services, order))
 
 
-async def _execute(services: Services, order: ExecutionOrder) -> Executed:
+async def _execute(services: ExecutionServices, order: ExecutionOrder) -> Executed:
     claimed = await _claim(services, order)
     if isinstance(claimed, Executed):
         return claimed
@@ -47,7 +47,7 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     return reply
 
 
-async def _claim(services: Services, order: ExecutionOrder) -> Action | Executed:
+async def _claim(services: ExecutionServices, order: ExecutionOrder) -> Action | Executed:
     """Claim an action, or return the stored answer. A refusal is kept as an attempt."""
     try:
         return await execution.claim_action(services, order)
@@ -56,7 +56,7 @@ async def _claim(services: Services, order: ExecutionOrder) -> Action | Executed
         raise
 
 
-async def hand_out(services: Services, order: ExecutionOrder) -> Action:
+async def hand_out(services: ExecutionServices, order: ExecutionOrder) -> Action:
     """Claim an approved action for the agent that runs it itself, at most once. It is executing until the agent
     reports (`report`) or its lease ends."""
     claimed = await services.background.executions.run(_claim(services, order))
@@ -66,7 +66,7 @@ async def hand_out(services: Services, order: ExecutionOrder) -> Action:
 
 
 async def report(
-    services: Services,
+    clock: Clock,
     workspace_id: WorkspaceId,
     action_id: ActionId,
     attempt_id: str,
@@ -74,12 +74,12 @@ async def report(
     write: Write[Action, R],
 ) -> R:
     """Record what an agent says about an action that was handed out to it."""
-    now_ms = services.clock.now_ms()
+    now_ms = clock.now_ms()
     return await write(lambda: recording.record_report(workspace_id, action_id, attempt_id, outcome, now_ms))
 
 
 async def resolve(
-    services: Services,
+    clock: Clock,
     wish: DecisionOrder,
     outcome: Outcome,
     evidence: str,
@@ -98,7 +98,7 @@ async def resolve(
         "via": decider.via,
         "evidence": evidence,
     }
-    now_ms = services.clock.now_ms()
+    now_ms = clock.now_ms()
 
     def begin() -> Transaction[Action]:
         if outcome == "not_yet_known":
@@ -108,7 +108,7 @@ async def resolve(
     return await write(begin)
 
 
-async def look_now(services: Services, wish: DecisionOrder, write: Write[Action, R]) -> R:
+async def look_now(services: ExecutionServices, wish: DecisionOrder, write: Write[Action, R]) -> R:
     """Let the provider of an unknown outcome be asked at once."""
     decider, now_ms = wish.decider, services.clock.now_ms()
     facts = {"by": decider.by, "via": decider.via}
@@ -120,7 +120,7 @@ async def look_now(services: Services, wish: DecisionOrder, write: Write[Action,
 
 
 async def record_by_hand(
-    services: Services,
+    services: ExecutionServices,
     wish: DecisionOrder,
     url: str | None,
     write: Write[Action, R],
@@ -144,7 +144,7 @@ async def record_by_hand(
     return await write(begin)
 
 
-async def try_again(services: Services, wish: DecisionOrder, write: Write[Action, R]) -> R:
+async def try_again(clock: Clock, wish: DecisionOrder, write: Write[Action, R]) -> R:
     """Stage the effect of a failed action again. The new action waits for its own approval."""
-    now_ms = services.clock.now_ms()
+    now_ms = clock.now_ms()
     return await write(lambda: remainder.stage_again(wish.decider, wish.action.action_id, now_ms))

@@ -6,7 +6,7 @@ import msgspec
 
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.engine.learning import measurement
 from assent.engine.learning.measurement import Measurement, RunFacts
 from assent.gate.records import Asset
@@ -18,7 +18,7 @@ from assent.ports import Transaction
 from assent.present.refusals import refuse_measurement, refuse_unmeasured
 
 
-async def measure_job(services: Services, job: Job) -> bool:
+async def measure_job(services: EffectServices, job: Job) -> bool:
     """Measure a run and complete the job. If all sources are empty, record that."""
     if (early_ms := job.due_ms - services.clock.now_ms()) > 0:
         raise jobs.JobDeferred(early_ms)  # the clock was set back after the claim
@@ -32,7 +32,7 @@ async def measure_job(services: Services, job: Job) -> bool:
 
 
 async def measure(
-    services: Services, workspace_id: WorkspaceId, run_id: RunId, *, by: str, job: Job | None = None
+    services: EffectServices, workspace_id: WorkspaceId, run_id: RunId, *, by: str, job: Job | None = None
 ) -> tuple[Measurement, Asset]:
     """Read every source of a run, store the result and complete the job, if one is given.
 

@@ -16,7 +16,7 @@ from assent.engine.actions.staging import Reply, Request
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.quota import meter
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices, MessageServices, Services
 from assent.engine.webhooks import subscriptions as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.gate.preflight import refuse_schedule
@@ -81,13 +81,13 @@ class _Delivery(Record):
     host: str
 
     @classmethod
-    def plan(cls, services: Services, url: str | None, now_ms: int) -> _Delivery | None:
+    def plan(cls, services: MessageServices, url: str | None, now_ms: int) -> _Delivery | None:
         if url is None:
             return None
         return cls(services.new_id(now_ms), url, services.outgoing.webhook_host(url))
 
 
-async def _check(services: Services, preparation: Preparation) -> Preparation:
+async def _check(services: EffectServices, preparation: Preparation) -> Preparation:
     """Add warnings about the texts. Raises `Refusal` for an unfit text or time."""
     chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
     preparation = await run_long_apart(chars, check_contents, services.effects, preparation)

@@ -460,7 +460,7 @@ async def report_call(call: Call, request: ReportCall) -> OutcomeReply:
         outcome = OutcomeUnknown(request.detail or "the agent does not know")
     await _require_own(call, action_id)
     action = await executions.report(
-        call.services,
+        call.services.clock,
         call.caller.workspace_id,
         action_id,
         request.claim_id,

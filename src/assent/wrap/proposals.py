@@ -213,7 +213,7 @@ class HeldCalls:
         action = await find_action(services, call, action_id)
         try:
             wish = DecisionOrder(decider, action, SeenVersion())
-            await decisions.reject(services, wish, CANCELLED, services.store.write)
+            await decisions.reject(services.clock, wish, CANCELLED, services.store.write)
         except Refusal as refusal:
             log.info("a cancelled call is no longer withdrawn: %s", refusal.reason)
 

@@ -16,7 +16,7 @@ import msgspec
 from assent.engine.actions import actions, approvals, circumstances, drift_probe, hooks
 from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Decided
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.engine.core.tenancy import Principal
 from assent.gate import gate
 from assent.gate.preflight import Readiness, preflight
@@ -31,7 +31,7 @@ from assent.present.refusals import refuse_missing_type
 from assent.present.workflow_step import refuse_confirmation
 
 
-async def look_again(services: Services, caller: Principal, action_id: ActionId) -> Begin[LookedAgain]:
+async def look_again(services: EffectServices, caller: Principal, action_id: ActionId) -> Begin[LookedAgain]:
     """Ask the connector of an action. Returns the transaction that stores the answer."""
     workspace_id, by = caller.workspace_id, caller.name
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
@@ -52,7 +52,9 @@ async def look_again(services: Services, caller: Principal, action_id: ActionId)
     return refresh
 
 
-async def bind(services: Services, action: Action, *, by: str, via: str) -> tuple[Action | None, Readiness]:
+async def bind(
+    services: EffectServices, action: Action, *, by: str, via: str
+) -> tuple[Action | None, Readiness]:
     """Bind an action that cannot be delivered to an account, if one is known now.
 
     Returns the new revision, which needs approval, or None if the action stays unchanged; and the
@@ -68,7 +70,9 @@ async def bind(services: Services, action: Action, *, by: str, via: str) -> tupl
     return (bound if bound.digest != action.digest else None), readiness
 
 
-async def _describe_bound(services: Services, action: Action, effect: Effect, readiness: Readiness) -> Action:
+async def _describe_bound(
+    services: EffectServices, action: Action, effect: Effect, readiness: Readiness
+) -> Action:
     """Return the action with this effect, its view and what is observed of it."""
     view = await describe(services, action.workspace_id, effect)
     bound = msgspec.structs.replace(action, effect=effect, view=view)
@@ -76,14 +80,14 @@ async def _describe_bound(services: Services, action: Action, effect: Effect, re
     return drift.with_observation(bound, msgspec.structs.replace(observed, since_ms=services.clock.now_ms()))
 
 
-async def check_before_approval(services: Services, action: Action, *, by: str, via: str) -> None:
+async def check_before_approval(services: EffectServices, action: Action, *, by: str, via: str) -> None:
     """Look again at what a person is about to approve. Raises `Refusal` if it is not as it was shown;
     the next look shows it."""
     await reread(services, action, by=by, via=via)
     await drift_probe.check_before_approval(services, action, by=by, via=via)
 
 
-async def reread(services: Services, action: Action, *, by: str, via: str) -> None:
+async def reread(services: EffectServices, action: Action, *, by: str, via: str) -> None:
     """Ask again for what an action shows of its target, if its connector `rereads`. Raises `Refusal`
     if that has changed: the action then has a new revision, which waits for an approval."""
     if action.status not in OPEN or not circumstances.rereads(services, action.effect):
@@ -95,7 +99,7 @@ async def reread(services: Services, action: Action, *, by: str, via: str) -> No
 
 
 async def choose_connector(
-    services: Services, workspace_id: WorkspaceId, effect: Effect
+    services: EffectServices, workspace_id: WorkspaceId, effect: Effect
 ) -> tuple[Effect, Readiness]:
     """Return the effect with its channel's first ready connector; unchanged if none is ready."""
     kind = services.effects.find(effect)
@@ -114,7 +118,7 @@ async def choose_connector(
     return first or (effect, NOT_LIVE)
 
 
-async def _look_around(services: Services, workspace_id: WorkspaceId, name: str) -> None:
+async def _look_around(services: EffectServices, workspace_id: WorkspaceId, name: str) -> None:
     """Refresh the accounts that a person connected at the provider."""
     connector: object = services.connectors.get(name)
     if isinstance(connector, KeyChecked):

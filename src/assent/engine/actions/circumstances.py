@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from assent.engine.actions import actions, policies
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.engine.core.tenancy import Principal
 from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness
@@ -45,7 +45,9 @@ ABOUT_AN_ACTION: Final = SHOWN | {
 """Refusals that list the next possible calls."""
 
 
-async def read_action(services: Services, caller: Principal, action_id: ActionId) -> tuple[Action, Outlook]:
+async def read_action(
+    services: EffectServices, caller: Principal, action_id: ActionId
+) -> tuple[Action, Outlook]:
     """Read an action together with the facts for an answer. Raises like `actions.find`."""
     workspace_id = caller.workspace_id
     action, policy, frozen = await services.store.read(
@@ -60,7 +62,7 @@ async def read_action(services: Services, caller: Principal, action_id: ActionId
 
 
 async def read_outlook(
-    services: Services,
+    services: EffectServices,
     caller: Principal,
     shown: Iterable[Action],
     known: Mapping[str, Readiness] | None = None,
@@ -85,7 +87,7 @@ async def read_outlook(
 
 
 def _outlook(
-    services: Services,
+    services: EffectServices,
     caller: Principal,
     shown: tuple[Action, ...],
     policy: Policy,
@@ -113,14 +115,14 @@ def _outlook(
     )
 
 
-def sign_link(services: Services, caller: Principal, run_id: RunId) -> str:
+def sign_link(services: EffectServices, caller: Principal, run_id: RunId) -> str:
     """Return the review link of a run, with the rights of the caller."""
     now_ms = services.clock.now_ms()
     return services.links.review_url(caller.workspace_id, run_id, now_ms, caller.link_scope)
 
 
 async def read_circumstances(
-    services: Services, caller: Principal, shown: Iterable[Action]
+    services: EffectServices, caller: Principal, shown: Iterable[Action]
 ) -> dict[str, Circumstances]:
     """Return the circumstances of each action, by action id."""
     listed = tuple(shown)
@@ -128,7 +130,7 @@ async def read_circumstances(
     return {action.action_id: found.describe(action) for action in listed}
 
 
-async def complete(services: Services, caller: Principal, refusal: Refusal, arguments: Any) -> Refusal:
+async def complete(services: EffectServices, caller: Principal, refusal: Refusal, arguments: Any) -> Refusal:
     """Return a refusal with what its texts mention: content, commands, next calls, link. Returns the given one if
     that cannot be read. Runs after the transaction that refused, where a refusal becomes an answer."""
     recovery = refusal.recovery()
@@ -142,7 +144,9 @@ async def complete(services: Services, caller: Principal, refusal: Refusal, argu
     return refusal
 
 
-async def _with_link(services: Services, caller: Principal, recovery: Recovery, arguments: Any) -> Recovery:
+async def _with_link(
+    services: EffectServices, caller: Principal, recovery: Recovery, arguments: Any
+) -> Recovery:
     """Add the link to the run, so that a person can do what the key may not."""
     given = arguments if isinstance(arguments, dict) else {}
     action_id, run_id = given.get("actionId"), given.get("runId")
@@ -162,7 +166,7 @@ async def _with_link(services: Services, caller: Principal, recovery: Recovery, 
     return recovery
 
 
-async def ask_readiness(services: Services, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+async def ask_readiness(services: EffectServices, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
     if effect.connector == WORKFLOW:
         return READY
     connector = services.connectors.get(effect.connector)
@@ -171,7 +175,7 @@ async def ask_readiness(services: Services, workspace_id: WorkspaceId, effect: E
     return await readiness_of(connector, workspace_id, effect)
 
 
-def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) -> str | None:
+def connect_page(services: EffectServices, workspace_id: WorkspaceId, effect: Effect) -> str | None:
     """Return the page on which a person connects the connector of an effect, or another one of its
     channel. None where no page is served."""
     address = services.links.page_address()
@@ -192,19 +196,21 @@ def is_connectable(readiness: Readiness) -> bool:
 
 
 def explain_unready(
-    services: Services, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness
+    services: EffectServices, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness
 ) -> Unready:
     """Return why an effect cannot be performed, with the page that connects it if connecting would help."""
     url = connect_page(services, workspace_id, effect) if is_connectable(readiness) else None
     return Unready(readiness, url)
 
 
-def rereads(services: Services, effect: Effect) -> bool:
+def rereads(services: EffectServices, effect: Effect) -> bool:
     """Whether its connector is asked again for what an effect shows of its target."""
     return getattr(services.connectors.get(effect.connector), "rereads", False)
 
 
-async def address(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
+async def address(
+    services: EffectServices, workspace_id: WorkspaceId, effect: Effect
+) -> tuple[Effect, Readiness]:
     """Return the effect with its account, and the readiness for it."""
     connector = services.connectors.get(effect.connector)
     if connector is None:
@@ -215,7 +221,7 @@ async def address(services: Services, workspace_id: WorkspaceId, effect: Effect)
 
 
 async def with_targets(
-    services: Services, workspace_id: WorkspaceId, preparation: Preparation
+    services: EffectServices, workspace_id: WorkspaceId, preparation: Preparation
 ) -> tuple[Preparation, list[Readiness]]:
     """Set the account of each effect, so that it is shown and approved."""
     found = [await address(services, workspace_id, staged.effect) for staged in preparation.effects]

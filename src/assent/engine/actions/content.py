@@ -14,7 +14,7 @@ import msgspec
 
 from assent.engine.actions import circumstances, drift_probe
 from assent.engine.core.offloading import await_extension, call_extension, run_long_apart
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.gate.connection import ConnectorInfo
 from assent.gate.content.check import find_flaw
 from assent.gate.content.cleaning import one_line
@@ -105,7 +105,7 @@ def content_problems(effect: Effect, connector: ConnectorInfo) -> list[Problem]:
 # Computes views with the code of an effect's type, before the transaction that stores them.
 
 
-async def describe(services: Services, workspace_id: WorkspaceId, effect: Effect) -> View:
+async def describe(services: EffectServices, workspace_id: WorkspaceId, effect: Effect) -> View:
     """Return the view of an effect. Raises `Refusal` if the code of its type fails."""
     found, base_url = services.effects.find(effect), services.links.base_url
     work = partial(services.effects.describe, effect, workspace_id=workspace_id, base_url=base_url)
@@ -127,7 +127,7 @@ class PreparedEdit(Record, kw_only=True):
 
 
 async def prepare_edit(
-    services: Services, action: Action, changes: dict[str, Any], *, recheck: bool = True
+    services: EffectServices, action: Action, changes: dict[str, Any], *, recheck: bool = True
 ) -> PreparedEdit | Refusal:
     """Return the edit, or the refusal of an unfit one: the transaction raises it, after the refusals
     that concern the caller."""
@@ -156,7 +156,7 @@ async def prepare_edit(
     )
 
 
-async def edit_effect(services: Services, effect: Effect, changes: dict[str, Any]) -> Effect:
+async def edit_effect(services: EffectServices, effect: Effect, changes: dict[str, Any]) -> Effect:
     """Return the effect with the changes. Raises `Refusal` if the result is unfit for review."""
     found = services.effects.find(effect)
     chars = sum(len(text) for text in changes.values() if isinstance(text, str))
@@ -211,7 +211,7 @@ def clean_edit(changes: dict[str, Any]) -> dict[str, Any]:
 # Runs before the transaction of the edit, which takes the result.
 
 
-async def check_edited(services: Services, action: Action, effect: Effect) -> Checked:
+async def check_edited(services: EffectServices, action: Action, effect: Effect) -> Checked:
     """Check an effect that would replace the content of an action. Returns the findings. Raises
     `Refusal` if the code of its type fails."""
     readiness = await circumstances.ask_readiness(services, action.workspace_id, effect)
@@ -219,7 +219,7 @@ async def check_edited(services: Services, action: Action, effect: Effect) -> Ch
     warnings = await run_long_apart(len(effect.body), content_warnings, effect)
     found, said = services.effects.find(effect), Remarks()
     if found is not None and found.recheck is not None:
-        call = found.recheck(services, action, effect)
+        call = found.recheck(services.store, action, effect)
         said = await (call if found.trusted else await_extension(f"the remarks of {found.id}", call))
     return Checked(
         readiness=readiness,

@@ -18,7 +18,7 @@ import msgspec
 
 from assent.engine.actions import actions, approvals, circumstances
 from assent.engine.core.offloading import call_extension, refuse_extension
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.gate.connection import Connection
 from assent.gate.gate import is_barred, read_observation
 from assent.gate.mail import reached_addresses
@@ -58,7 +58,9 @@ def observe_known(prices: Mapping[str, int], action: Action) -> Observation:
     )
 
 
-async def observe(services: Services, action: Action, *, ready: bool, described: bool = False) -> Observation:
+async def observe(
+    services: EffectServices, action: Action, *, ready: bool, described: bool = False
+) -> Observation:
     """Observe an action now. `ready`: whether its connector can be asked; `described`: whether its view
     was computed just now. Raises `Refusal` if the code of its type or connector fails."""
     if not is_observable(action):
@@ -88,7 +90,7 @@ async def observe(services: Services, action: Action, *, ready: bool, described:
     return msgspec.structs.replace(observe_known(services.limits.credit_prices, action), **facts)
 
 
-async def observe_staged(services: Services, action: Action, *, ready: bool) -> Action:
+async def observe_staged(services: EffectServices, action: Action, *, ready: bool) -> Action:
     """Return an action whose content is new, with what is observed of it. The price list applies unless
     its operator named a price."""
     bare = drift.with_observation(action, Observation())
@@ -139,7 +141,7 @@ def read_state(name: str, found: Any) -> dict[str, Any]:
     return state
 
 
-async def check_before_approval(services: Services, action: Action, *, by: str, via: str) -> None:
+async def check_before_approval(services: EffectServices, action: Action, *, by: str, via: str) -> None:
     """Observe an action that a person is about to approve. Raises `Refusal` if something is not as it
     was shown; the next look shows it as it is."""
     connector = services.connectors.get(action.effect.connector)
@@ -160,7 +162,7 @@ async def check_before_approval(services: Services, action: Action, *, by: str, 
 
 
 async def send_back(
-    services: Services,
+    services: EffectServices,
     seen: Action,
     now: Observation,
     changes: tuple[DriftChange, ...],

@@ -103,7 +103,7 @@ from assent.engine.actions.hooks import Claimed
 from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, replay_answer, suspend_doubted
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices, ExecutionServices
 from assent.gate import gate
 from assent.gate.records import Action, Attempt
 from assent.gate.review_link import LOOK, Scope
@@ -150,7 +150,7 @@ class ExecutionOrder(Record, kw_only=True):
         return canonical.digest({"actionId": self.action_id})
 
 
-async def claim_action(services: Services, order: ExecutionOrder) -> Action | Executed:
+async def claim_action(services: ExecutionServices, order: ExecutionOrder) -> Action | Executed:
     """Claim the action, after answering what a guard asks. Returns the claimed action, or the stored answer of a
     replay."""
     asked: ReadinessAnswer | None = None
@@ -167,7 +167,9 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
             raise await _put_aside(services, order, question)
 
 
-async def _ask_connector(services: Services, order: ExecutionOrder, question: IsReady) -> ReadinessAnswer:
+async def _ask_connector(
+    services: EffectServices, order: ExecutionOrder, question: IsReady
+) -> ReadinessAnswer:
     """Ask a connector for its readiness, and what the approval relied on. Raises `Refusal` if the action needs a new
     approval."""
     action, connector = question.action, question.connector
@@ -186,7 +188,7 @@ async def _ask_connector(services: Services, order: ExecutionOrder, question: Is
 
 
 async def _put_aside(
-    services: Services, order: ExecutionOrder, question: HaveApproversLeft | HasDrifted | WasSent
+    services: ExecutionServices, order: ExecutionOrder, question: HaveApproversLeft | HasDrifted | WasSent
 ) -> Refusal:
     """Let an action wait for the answer of a person, or of its provider. Returns the refusal."""
     now_ms, seen = services.clock.now_ms(), question.action
@@ -204,7 +206,7 @@ async def _put_aside(
     return refusals.unknown_outcome(unknown, url)
 
 
-def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
+def refuse_new_account(services: EffectServices, order: ExecutionOrder, bound: Action) -> Refusal:
     """Build the refusal for an action that was bound to an account just now: it needs a new
     approval with that account."""
     now_ms = services.clock.now_ms()
@@ -217,7 +219,7 @@ def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action)
     )
 
 
-def refuse_incomplete(services: Services, order: ExecutionOrder, reopened: Action) -> Refusal:
+def refuse_incomplete(services: EffectServices, order: ExecutionOrder, reopened: Action) -> Refusal:
     """Build the refusal for an action that lacks an approval now, because an approver has left."""
     now_ms = services.clock.now_ms()
     url = services.links.review_url(reopened.workspace_id, reopened.run_id, now_ms, order.link_scope)
@@ -233,7 +235,7 @@ class GuardAsked(Exception):  # noqa: N818 - control flow
 
 
 def claim(
-    services: Services,
+    services: ExecutionServices,
     order: ExecutionOrder,
     attempt_id: str,
     now_ms: int,
@@ -317,7 +319,7 @@ def open_claim(claimed: Action) -> Action:
     return gate.open_gate(claimed).action
 
 
-async def call_connector(services: Services, claimed: Action) -> SendOutcome:
+async def call_connector(services: EffectServices, claimed: Action) -> SendOutcome:
     """Call the connector with a claimed action and return the outcome, also of a failure."""
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:

@@ -26,7 +26,7 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobFailed
-from assent.engine.core.services import Services
+from assent.engine.core.services import StoreServices
 from assent.gate.records import Action, Asset
 from assent.gate.transitions import Move
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
@@ -281,7 +281,7 @@ def _run_all(calls: tuple[Callable[[Any], Transaction[None]], ...], event: Any) 
         yield from call(event)
 
 
-async def repeat(services: Services, job: Job) -> None:
+async def repeat(services: StoreServices, job: Job) -> None:
     """Handle the job: make up for the work of a subscriber that failed."""
     await services.store.write(partial(_repeat, job))
 

@@ -18,7 +18,7 @@ from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, recor
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices, ExecutionServices
 from assent.gate import gate
 from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState, Freeze
 from assent.gate.transitions import Move
@@ -29,7 +29,7 @@ from assent.present import refusals
 from assent.present.refusals import NOT_IN_QUESTION
 
 
-async def reconcile(services: Services, job: Job) -> None:
+async def reconcile(services: ExecutionServices, job: Job) -> None:
     """Handle the job. Raises `JobFailed` or `JobDeferred` for a retry; returns if only a person can tell."""
     try:
         action = await services.store.write(lambda: mark_lost(services, job, services.clock.now_ms()))
@@ -58,7 +58,7 @@ async def reconcile(services: Services, job: Job) -> None:
     failpoint("reconcile.recorded")
 
 
-def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action | Freeze | None]:
+def mark_lost(services: ExecutionServices, job: Job, now_ms: int) -> Transaction[Action | Freeze | None]:
     """Return the action if the outcome of the job's attempt is unknown, else None. An attempt past
     its lease becomes unknown here. Returns the freeze where a repetition must wait for its end.
 
@@ -134,7 +134,7 @@ def repeatable(connector: Connector | None, action: Action, now_ms: int) -> bool
     return doubts.recognises(connector, since_ms, now_ms)
 
 
-async def ask_provider(services: Services, connector: Connector, action: Action) -> SendOutcome | None:
+async def ask_provider(services: EffectServices, connector: Connector, action: Action) -> SendOutcome | None:
     """Ask the provider and return the outcome, or None where only a person can tell."""
     ctx = Context(gate.open_gate(action), services.limits.timeout_for(connector))
     effect = ctx.action.effect

@@ -20,7 +20,7 @@ from assent.engine.actions import remainder as rest
 from assent.engine.actions.hooks import Settled
 from assent.engine.core import jobs, journal
 from assent.engine.core.journal import Head
-from assent.engine.core.services import Services
+from assent.engine.core.services import StoreServices
 from assent.gate.records import OUTPUT, Action, Attempt
 from assent.gate.transitions import APPROVED, EXECUTED, FAILED, RETRYABLE, UNKNOWN, Move, path, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -259,7 +259,7 @@ LOOKED_BACK: Final = 100
 
 
 async def record_refused(
-    services: Services, workspace_id: WorkspaceId, refusal: Refusal, *, by: str, tool: str
+    services: StoreServices, workspace_id: WorkspaceId, refusal: Refusal, *, by: str, tool: str
 ) -> None:
     """Record that an executor was refused. A failure to record_refused it is ignored."""
     if refusal.reason not in RECORDED or refusal.action_id is None:

@@ -16,7 +16,7 @@ from assent.engine.actions import actions, hooks
 from assent.engine.actions.content import describe, edit_effect
 from assent.engine.actions.decisions import describe_decider
 from assent.engine.actions.hooks import Staged
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.gate.effects import ARGUMENTS
 from assent.gate.gate import Decider
 from assent.gate.preflight import Readiness, preflight
@@ -159,7 +159,7 @@ def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:
     yield from actions.note(offered, "action_staged", facts, now_ms)
 
 
-async def with_view(services: Services, held: Action, outcome: SendOutcome) -> SendOutcome:
+async def with_view(services: EffectServices, held: Action, outcome: SendOutcome) -> SendOutcome:
     """Return the outcome with the view of a remainder, which becomes an action of its own. The effect
     has happened: if the code of its type fails, the remainder gets the general view."""
     if not isinstance(outcome, Delivered) or outcome.rest is None:
@@ -174,7 +174,7 @@ async def with_view(services: Services, held: Action, outcome: SendOutcome) -> S
     return msgspec.structs.replace(outcome, rest=rest)
 
 
-async def _write(services: Services, effect: Effect) -> Effect:
+async def _write(services: EffectServices, effect: Effect) -> Effect:
     """Return the effect of a remainder. If it has arguments, its text follows from them."""
     if not effect.arguments:
         return effect

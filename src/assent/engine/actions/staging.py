@@ -15,7 +15,7 @@ from assent.engine.actions import actions, circumstances, drift_probe, flood, ho
 from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Staged
 from assent.engine.core import journal
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.engine.core.tenancy import Principal, add_tenant
 from assent.gate.mail import reached_addresses
 from assent.gate.pictures import IMAGE, make_media, name_path
@@ -103,7 +103,11 @@ class StagedRun(Record):
 
 
 async def build(
-    services: Services, request: Request, preparation: Preparation, readiness: list[Readiness], now_ms: int
+    services: EffectServices,
+    request: Request,
+    preparation: Preparation,
+    readiness: list[Readiness],
+    now_ms: int,
 ) -> StagedRun:
     """Build the run, its assets and its actions. Reads the store and writes nothing."""
     workspace_id = request.principal.workspace_id
@@ -152,7 +156,7 @@ async def build(
 
 
 async def answer(
-    services: Services,
+    services: EffectServices,
     request: Request,
     preparation: Preparation,
     readiness: list[Readiness],
@@ -254,7 +258,7 @@ def say_held(reply: Reply) -> Reply:
 
 
 async def new_action(
-    services: Services,
+    services: EffectServices,
     run: Run,
     assets: tuple[Asset, ...],
     staged: StagedEffect,
@@ -309,7 +313,7 @@ async def new_action(
 
 
 def answer_prepared(
-    services: Services,
+    services: EffectServices,
     caller: Principal,
     run: Run,
     assets: tuple[Asset, ...],
@@ -359,7 +363,7 @@ def answer_prepared(
 # The pictures of a run: their metadata, their attachment to posts, their views in answers.
 
 
-def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, Any]:
+def describe_picture(services: EffectServices, run: Run, draft: Draft) -> dict[str, Any]:
     """Build the metadata of a picture asset."""
     picture = draft.picture
     if picture is None:
@@ -375,7 +379,7 @@ def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, An
     }
 
 
-def add_address(services: Services, asset: Asset) -> Asset:
+def add_address(services: EffectServices, asset: Asset) -> Asset:
     """Return a picture asset with a read-only URL that is valid as long as the review link of its
     run. The stored asset has no token."""
     if asset.type != IMAGE or "url" not in asset.metadata:
@@ -386,13 +390,15 @@ def add_address(services: Services, asset: Asset) -> Asset:
     return msgspec.structs.replace(asset, metadata={**asset.metadata, "viewUrl": view_url})
 
 
-def list_images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
+def list_images(services: EffectServices, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
     return tuple(
         guidance.picture_view(add_address(services, asset)) for asset in assets if asset.type == IMAGE
     )
 
 
-def attach_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
+def attach_picture(
+    services: EffectServices, run: Run, assets: tuple[Asset, ...], staged: StagedEffect
+) -> Effect:
     if staged.picture is None:
         return staged.effect
     media = make_media(assets[staged.picture], run.run_id, services.links.base_url)

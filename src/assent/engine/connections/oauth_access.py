@@ -27,7 +27,7 @@ from assent.engine.connections.grants import (
 )
 from assent.engine.connections.json_http import Exchanged, exchange
 from assent.engine.connections.oauth import StoredLocks
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.gate.connection import Access, Connection, ConnectionState, ConnectorInfo, OpenedSecrets
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
@@ -193,7 +193,7 @@ def find_access(connector: object) -> OAuthAccess | None:
 
 
 def make_access(
-    services: Services,
+    services: EffectServices,
     info: ConnectorInfo,
     grantor: Grantor,
     scopes: tuple[str, ...],

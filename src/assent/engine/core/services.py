@@ -1,4 +1,13 @@
-"""The parts of a process that engine, tools and pages use. The composition root makes them."""
+"""The parts of a process that engine, tools and pages use. The composition root makes them all, as `Services`.
+
+A function names the smallest part that has what it uses; the type checker keeps it from anything else:
+
+    StoreServices       the store, the time, new ids
+    EffectServices      beside them what describes, checks and observes an effect: types, connectors, limits, links
+    ExecutionServices   beside them what decides and sends: the seals, and the jobs that follow
+    MessageServices     the store, and what a message to the outside needs: the vault, the network, links, jobs
+    Services            all of it
+"""
 
 from __future__ import annotations
 
@@ -36,45 +45,20 @@ LEASE_MARGIN_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits and durations from the settings."""
+class SendLimits:
+    """Limits, durations and prices of preparing and sending, from the settings."""
 
-    rate_limiter: RateLimiter
-    calls: Window
-    signups: Window
-    page_limiter: RateLimiter
-    """Counts page requests in this process: looking at a page writes nothing."""
-    pages: Window
     storage_quota_bytes: int
     """How many bytes the calls of a workspace may store in a day."""
-    connector_timeout_seconds: float
-    execution_lease_seconds: float
-    measure_after_ms: int
-    long_run_seconds: float
-    """How long a call with a webhook waits for its result."""
-    client_dialog_seconds: float
-    """How long a client's dialog may stay open; 0 for no dialogs."""
     held_after: int
     """How many waiting proposals of one caller people are asked about one by one."""
     credit_prices: Mapping[str, int]
     """The cost of an action by its connector, where its operator names no price."""
-    reserved_names: frozenset[str]
-    """Folded names that no sign-up may give a workspace: those of the settings."""
-    policy: str | None = None
-    """The preset of new workspaces; None for that of the default workspace."""
-    undo_ms: int = 0
+    connector_timeout_seconds: float
+    execution_lease_seconds: float
+    undo_ms: int
     """How long an approval on a page that also sends can be undone."""
-
-    async def count_mail(self, kind: str, workspace_id: WorkspaceId, email: str, now_ms: int) -> None:
-        """Count a mail of the server to an address. Raises `rate_limited` above `SERVER_MAILS_PER_HOUR` of this kind
-        and workspace."""
-        to = hashlib.sha256(email.strip().lower().encode()).hexdigest()  # a counter keeps no address
-        await self.rate_limiter.count(mails_window(kind), workspace_id, f"to {to}", now_ms)
-
-    @property
-    def signup_open(self) -> bool:
-        """Whether people can ask for a workspace of their own."""
-        return self.signups.most > 0
+    measure_after_ms: int
 
     def timeout_for(self, connector: Connector | None) -> float:
         """How long a connector may take: its own limit, else that of the settings."""
@@ -86,6 +70,37 @@ class Limits:
         own: float | None = getattr(connector, "timeout_seconds", None)
         seconds = self.execution_lease_seconds
         return int(1000 * (seconds if own is None else max(seconds, own + LEASE_MARGIN_SECONDS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(SendLimits):
+    """The limits of callers and visitors, too."""
+
+    rate_limiter: RateLimiter
+    calls: Window
+    signups: Window
+    page_limiter: RateLimiter
+    """Counts page requests in this process: looking at a page writes nothing."""
+    pages: Window
+    long_run_seconds: float
+    """How long a call with a webhook waits for its result."""
+    client_dialog_seconds: float
+    """How long a client's dialog may stay open; 0 for no dialogs."""
+    reserved_names: frozenset[str]
+    """Folded names that no sign-up may give a workspace: those of the settings."""
+    policy: str | None
+    """The preset of new workspaces; None for that of the default workspace."""
+
+    async def count_mail(self, kind: str, workspace_id: WorkspaceId, email: str, now_ms: int) -> None:
+        """Count a mail of the server to an address. Raises `rate_limited` above `SERVER_MAILS_PER_HOUR` of this kind
+        and workspace."""
+        to = hashlib.sha256(email.strip().lower().encode()).hexdigest()  # a counter keeps no address
+        await self.rate_limiter.count(mails_window(kind), workspace_id, f"to {to}", now_ms)
+
+    @property
+    def signup_open(self) -> bool:
+        """Whether people can ask for a workspace of their own."""
+        return self.signups.most > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,41 +171,34 @@ class Background:
     """Record how far the store has come, because something is about to be sent."""
 
 
-@dataclass(frozen=True)
-class Services:
-    """The store and its keys, the connectors, and the parts above."""
+@dataclass(frozen=True, kw_only=True)
+class StoreServices:
+    """The store, the time and new ids."""
 
     store: Store
     clock: Clock
     entropy: Callable[[int], bytes]
-    keys: ServerKeys
-    vault: Vault
-    """Secrets that belong to no provider, such as the one that signs webhooks."""
+
+    def new_id(self, now_ms: int) -> str:
+        return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))
+
+    async def check_store(self) -> None:
+        """Raise `StoreUnavailable` unless the store answers."""
+        await self.store.read(_ping)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffectServices(StoreServices):
+    """What describes, checks and observes an effect."""
+
     make_connectors: Callable[[], Mapping[str, Connector]]
     """Called at the first use, because connectors load slowly."""
     make_effects: Callable[[], EffectTypes]
     """Called at the first use: the effect types of all extensions."""
     connections: ConnectionStore
     """The connections of workspaces; their secrets stay in the vault."""
-    workflows: Callable[[], WorkflowLibrary]
-    """The workflow definitions on disk, read at the first use: most processes need none."""
-    verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
-    """Whether the journal of a workspace, or of the whole server, is as it was written."""
-    make_notifiers: Callable[[], Iterable[Notifier]]
-    """Called at the first use: the notifiers of all extensions."""
-    limits: Limits
+    limits: SendLimits
     links: PageLinks
-    outgoing: Outgoing
-    extensions: Callable[[], Mapping[str, object]]
-    """Returns the extensions in this process by name, for their own tools."""
-    background: Background
-    for_workspace: Callable[[WorkspaceId | None], Services]
-    """Returns the services of a workspace. What the settings bring (operators, effects, provider clients, the mail
-    server, the model, workflows, private hosts) serves the owner's workspaces; any other workspace, and a caller
-    without one, has the server as it would be without those settings. Code that does not ask has only what every
-    workspace has, so a forgotten call hides the owner's effects instead of lending them."""
-    owned: bool = False
-    """Whether these are the services of the owner's workspaces."""
 
     @cached_property
     def connectors(self) -> Mapping[str, Connector]:
@@ -200,17 +208,51 @@ class Services:
     def effects(self) -> EffectTypes:
         return self.make_effects()
 
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutionServices(EffectServices):
+    """What decides about an effect and sends it."""
+
+    keys: ServerKeys
+    background: Background
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageServices(StoreServices):
+    """What a message to a person or to another server needs."""
+
+    vault: Vault
+    """Secrets that belong to no provider, such as the one that signs webhooks."""
+    outgoing: Outgoing
+    links: PageLinks
+    background: Background
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services(ExecutionServices, MessageServices):
+    """Everything. Only the composition root, and what parses a call or a request, holds all of it."""
+
+    limits: Limits
+    workflows: Callable[[], WorkflowLibrary]
+    """The workflow definitions on disk, read at the first use: most processes need none."""
+    verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
+    """Whether the journal of a workspace, or of the whole server, is as it was written."""
+    make_notifiers: Callable[[], Iterable[Notifier]]
+    """Called at the first use: the notifiers of all extensions."""
+    extensions: Callable[[], Mapping[str, object]]
+    """Returns the extensions in this process by name, for their own tools."""
+    for_workspace: Callable[[WorkspaceId | None], Services]
+    """Returns the services of a workspace. What the settings bring (operators, effects, provider clients, the mail
+    server, the model, workflows, private hosts) serves the owner's workspaces; any other workspace, and a caller
+    without one, has the server as it would be without those settings. Code that does not ask has only what every
+    workspace has, so a forgotten call hides the owner's effects instead of lending them."""
+    owned: bool = False
+    """Whether these are the services of the owner's workspaces."""
+
     @cached_property
     def notifiers(self) -> Mapping[str, Notifier]:
         """The ways to notify people, by kind, in the order in which a form offers them."""
         return {each.kind: each for each in self.make_notifiers()}
-
-    def new_id(self, now_ms: int) -> str:
-        return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))
-
-    async def check_store(self) -> None:
-        """Raise `StoreUnavailable` unless the store answers."""
-        await self.store.read(_ping)
 
 
 def _ping() -> Transaction[None]:

@@ -19,7 +19,7 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.actions.hooks import Settled
 from assent.engine.core import connection_store, jobs, journal
-from assent.engine.core.services import Services
+from assent.engine.core.services import EffectServices
 from assent.engine.learning import memory as brain
 from assent.gate.connection import Connection
 from assent.gate.effects import EffectTypes
@@ -179,7 +179,7 @@ def is_all_by_hand(sent: tuple[Action, ...]) -> bool:
 
 
 async def read_all(
-    services: Services,
+    services: EffectServices,
     sent: tuple[Action, ...],
     by_hand: dict[str, Reading],
     connections: dict[str, Connection],
@@ -199,7 +199,7 @@ async def read_all(
     return tuple(check_reading(reading) for reading in (*noted, *found) if reading is not None)
 
 
-async def read_action(services: Services, action: Action) -> Reading:
+async def read_action(services: EffectServices, action: Action) -> Reading:
     """Read the connector of an action."""
     channel, source = action.effect.channel, action.effect.connector
     connector: object = services.connectors.get(source)
@@ -229,14 +229,14 @@ def _make_campaign(sent: tuple[Action, ...], connections: dict[str, Connection],
     )
 
 
-def sources(services: Services) -> list[tuple[str, CampaignSource]]:
+def sources(services: EffectServices) -> list[tuple[str, CampaignSource]]:
     """Return the sources that can measure a whole run."""
     everyone: list[tuple[str, object]] = list(services.connectors.items())
     return [(name, source) for name, source in everyone if isinstance(source, CampaignSource)]
 
 
 async def _read_campaign(
-    services: Services, source: tuple[str, CampaignSource], of_run: Campaign
+    services: EffectServices, source: tuple[str, CampaignSource], of_run: Campaign
 ) -> Reading | None:
     """Read a source about the whole run; None if the workspace does not use it."""
     name, connector = source

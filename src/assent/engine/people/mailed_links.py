@@ -17,7 +17,7 @@ from typing import Final
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.rate import address_owner, mails_window
-from assent.engine.core.services import Services
+from assent.engine.core.services import MessageServices, Services
 from assent.engine.people import people, signup
 from assent.engine.people.people import Person
 from assent.engine.people.signup import SignupLink
@@ -48,7 +48,7 @@ async def ask(services: Services, email: str, address: str) -> None:
     services.background.wake_jobs()
 
 
-async def send(services: Services, job: Job) -> None:
+async def send(services: MessageServices, job: Job) -> None:
     """Handle the job: send one mail with a link for each signup of this address."""
     email, now_ms = str(job.payload["email"]), services.clock.now_ms()
     entropy = [services.entropy(people.ENTROPY_BYTES) for _ in range(MOST_LINKS)]

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.core.services import Services
+from assent.engine.core.services import MessageServices
 from assent.gate.connection import OpenedSecrets
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
@@ -19,12 +19,12 @@ _HOLDER: Final = "webpush"
 _KEY: Final = "vapid"
 
 
-async def find_public_key(services: Services) -> str:
+async def find_public_key(services: MessageServices) -> str:
     """Return the public key that browsers subscribe with, as base64url. Made at the first use."""
     return tokens.encode(public_point(load_private(tokens.decode(await _find_key(services)))))
 
 
-async def complete_subscription(services: Services, sent: str) -> str:
+async def complete_subscription(services: MessageServices, sent: str) -> str:
     """Return the address of a browser's subscription, with the server's key; empty if it is none."""
     found = read_subscription(sent)
     if found is None:
@@ -33,7 +33,7 @@ async def complete_subscription(services: Services, sent: str) -> str:
     return msgspec.json.encode(with_key).decode()
 
 
-async def _find_key(services: Services) -> str:
+async def _find_key(services: MessageServices) -> str:
     drawn, seal, now_ms = services.entropy(KEY_BYTES), services.vault.seal(1), services.clock.now_ms()
 
     def read() -> Transaction[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.engine.core import journal
-from assent.engine.core.services import Services
+from assent.engine.core.services import MessageServices
 from assent.gate.connection import OpenedSecrets
 from assent.gate.views import Severity
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
@@ -91,14 +91,20 @@ def find(workspace_id: WorkspaceId, target_id: str) -> Transaction[NotificationT
     return from_row(NotificationTarget, rows[0]) if rows else None
 
 
-def open_address(services: Services, target: NotificationTarget) -> Transaction[str]:
+def open_address(services: MessageServices, target: NotificationTarget) -> Transaction[str]:
     secrets = yield from services.vault.open(target.workspace_id, _holder(target.target_id))
     address: str = dict(secrets.items()).get(_ADDRESS, "")
     return address
 
 
 async def add(
-    services: Services, owner: TargetOwner, notifier: Notifier, address: str, *, by: str, shown: str = ""
+    services: MessageServices,
+    owner: TargetOwner,
+    notifier: Notifier,
+    address: str,
+    *,
+    by: str,
+    shown: str = "",
 ) -> str:
     """Store a notification target. Returns its id."""
     now_ms = services.clock.now_ms()
@@ -138,7 +144,7 @@ def choose(owner: TargetOwner, target_id: str, choices: Choices) -> Transaction[
 
 
 def remove(
-    services: Services, owner: TargetOwner, target_id: str, now_ms: int, *, by: str
+    services: MessageServices, owner: TargetOwner, target_id: str, now_ms: int, *, by: str
 ) -> Transaction[bool]:
     """Delete a target and its address. Returns False if it was gone."""
     gone = yield statements.delete_notification_target(

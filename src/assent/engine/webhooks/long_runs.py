@@ -17,7 +17,7 @@ from assent.engine.actions.idempotency import run_once
 from assent.engine.actions.staging import Reply, Request
 from assent.engine.core import jobs, journal
 from assent.engine.core.quota import meter
-from assent.engine.core.services import Services
+from assent.engine.core.services import MessageServices, Services
 from assent.engine.core.tenancy import add_tenant
 from assent.engine.webhooks import subscriptions as webhook_hosts
 from assent.engine.webhooks import webhooks
@@ -82,7 +82,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
     return reply
 
 
-async def fail(services: Services, run: Run, refusal: Refusal) -> None:
+async def fail(services: MessageServices, run: Run, refusal: Refusal) -> None:
     """End a run with a refusal, which is posted to the webhook like a result."""
     now_ms = services.clock.now_ms()
     said: dict[str, Any] = msgspec.to_builtins(refusal.recovery())

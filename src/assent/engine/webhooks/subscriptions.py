@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from assent.engine.core import journal
-from assent.engine.core.services import Services
+from assent.engine.core.services import MessageServices
 from assent.gate.webhooks import EVENTS, EventName, mask_url
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, MAX_SUBSCRIPTIONS
@@ -102,7 +102,7 @@ def _read(row: Any) -> Subscription:
 
 
 def add(
-    services: Services, workspace_id: WorkspaceId, url: str, events: Collection[str], *, by: str
+    services: MessageServices, workspace_id: WorkspaceId, url: str, events: Collection[str], *, by: str
 ) -> Begin[str]:
     """Return the transaction that subscribes an address to events. It returns the id of the
     subscription, or raises `UnfitSubscription`."""
@@ -128,7 +128,7 @@ def add(
     return insert
 
 
-def require_fit(services: Services, workspace_id: WorkspaceId, url: str) -> Transaction[None]:
+def require_fit(services: MessageServices, workspace_id: WorkspaceId, url: str) -> Transaction[None]:
     """Raise `UnfitSubscription` for an address that cannot get events, and for one too many."""
     if (why := services.outgoing.screen_webhook(url)) is not None:
         raise UnfitSubscription(

@@ -27,7 +27,7 @@ from typing import Any, Final, Literal
 
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
-from assent.engine.core.services import Services
+from assent.engine.core.services import MessageServices
 from assent.engine.core.vault import Seal, Vault
 from assent.engine.webhooks import subscriptions
 from assent.engine.webhooks.subscriptions import Subscription
@@ -191,7 +191,7 @@ def _insert(new: NewDelivery, state: State, now_ms: int) -> Transaction[bool]:
     return bool(rows)
 
 
-async def deliver(services: Services, in_flight: InFlight, job: Job) -> None:
+async def deliver(services: MessageServices, in_flight: InFlight, job: Job) -> None:
     """Attempt once. Raises to be tried again; the last failure is logged."""
     workspace_id = job.workspace_id
     outbound = await services.store.read(partial(_outbound, workspace_id, str(job.payload["deliveryId"])))
@@ -214,7 +214,7 @@ async def deliver(services: Services, in_flight: InFlight, job: Job) -> None:
 
 
 async def _attempt(
-    services: Services, workspace_id: WorkspaceId, outbound: Outbound, host: str, now_ms: int
+    services: MessageServices, workspace_id: WorkspaceId, outbound: Outbound, host: str, now_ms: int
 ) -> WebhookReply:
     """Post a delivery if its subscription and the workspace still want it there."""
     delivery, body = outbound.delivery, outbound.body
@@ -304,7 +304,9 @@ def resend(workspace_id: WorkspaceId, delivery_id: str, now_ms: int, *, by: str)
     return "resent"
 
 
-async def signing_secret(services: Services, workspace_id: WorkspaceId, *, rotate: bool = False) -> str:
+async def signing_secret(
+    services: MessageServices, workspace_id: WorkspaceId, *, rotate: bool = False
+) -> str:
     """Return the workspace's secret, created at first use. `rotate` replaces it."""
     if not rotate:
         kept = await services.store.read(partial(services.vault.open, workspace_id, HOLDER))

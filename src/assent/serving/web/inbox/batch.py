@@ -121,7 +121,7 @@ async def decide(visit: Visit) -> Response:
         if decision == "approve":
             decided = await decisions.approve_together(visit.services, asked, write, undo=True)
         else:
-            decided = await decisions.reject_together(visit.services, asked, reason, write)
+            decided = await decisions.reject_together(visit.services.clock, asked, reason, write)
     except Refusal as refusal:
         await _ask_to_confirm(visit, refusal, assurance, form)
         raise PageRefused(_explain(refusal)) from None
@@ -300,7 +300,9 @@ async def decide_held(visit: Visit) -> Response:
     if decision == "release":
         count = await visit.write(lambda: flood.release(decider, group, shown_ms, visit.now_ms))
     elif decision == "reject":
-        count = await decisions.reject_held(visit.services, decider, group, reason, shown_ms, visit.write)
+        count = await decisions.reject_held(
+            visit.services.clock, decider, group, reason, shown_ms, visit.write
+        )
     else:
         raise PageRefused(NOTHING_HELD)
     return visit.go(f"/inbox?did={decision}&count={count}")

@@ -96,17 +96,17 @@ async def send(given: SubmittedForm) -> Action:
 
 async def reject(given: SubmittedForm) -> Action:
     reason = _text(given.form, "reason", "Say why in a few words, so that the next draft is better.")
-    return await decisions.reject(given.services, given.wish, reason, given.write)
+    return await decisions.reject(given.services.clock, given.wish, reason, given.write)
 
 
 async def ask(given: SubmittedForm) -> Action:
     text = _text(given.form, "text", "Say what should be different.")
-    return await decisions.ask_for_changes(given.services, given.wish, text, given.write)
+    return await decisions.ask_for_changes(given.services.clock, given.wish, text, given.write)
 
 
 async def withdraw(given: SubmittedForm) -> Action:
     reason = given.form.get("reason", "").strip()[:MAX_REASON_CHARS]
-    return await decisions.withdraw(given.services, given.wish, reason, given.write)
+    return await decisions.withdraw(given.services.clock, given.wish, reason, given.write)
 
 
 async def edit(given: SubmittedForm) -> Action:
@@ -159,7 +159,7 @@ async def resolve(given: SubmittedForm) -> Action:
     if outcome is None:
         raise BadFields({"outcome": "Choose one of the three answers."})
     evidence = _text(given.form, "evidence", "Say what you saw: the address of it, or where you looked.")
-    return await executions.resolve(given.services, given.wish, outcome, evidence, given.write)
+    return await executions.resolve(given.services.clock, given.wish, outcome, evidence, given.write)
 
 
 async def look_now(given: SubmittedForm) -> Action:
@@ -187,7 +187,7 @@ async def again(given: SubmittedForm) -> Action:
     """Stage the effect of a failed action again. The new action waits for its own approval."""
     if given.viewer.session is None:
         raise NeedsPerson
-    return await executions.try_again(given.services, given.wish, given.write)
+    return await executions.try_again(given.services.clock, given.wish, given.write)
 
 
 DECISIONS: Final[dict[str, Callable[[SubmittedForm], Awaitable[Action]]]] = {
