@@ -108,16 +108,6 @@ async def test_the_trail_of_a_workspace_is_paged_without_loss_or_repetition(surf
 
 
 @pytest.mark.rule("E45")
-async def test_the_trail_of_a_run_is_paged_without_loss_or_repetition(surface: Gate) -> None:
-    run = await surface.run(*[{"channel": f"channel{n}"} for n in range(9)])
-    await surface.run({})
-    for limit in (1, 2, 4, 9):
-        seen = await pages(surface, limit=limit, runId=run["runId"])
-        assert len(seen) == 9
-        assert set(seen) == {action["id"] for action in run["actions"]}
-
-
-@pytest.mark.rule("E45")
 async def test_the_events_of_a_run_are_paged_without_loss_or_repetition(
     surface: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

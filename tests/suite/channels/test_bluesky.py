@@ -106,22 +106,6 @@ async def test_an_outcome_that_stays_lost_is_found_later_and_not_made_twice(plac
     assert action.external_id is not None and action.external_id.endswith(place.effects()[0]["rkey"])
 
 
-async def test_a_time_out_after_success_ends_as_executed(tmp_path: Path) -> None:
-    clock = ManualClock()
-    server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
-    url = new_sqlite(tmp_path / "assent.db")
-    async with connected(
-        url, tmp_path, server, clock, lambda: KEY, connector_timeout_seconds=0.6
-    ) as impatient:
-        action_id = await impatient.engine.approved(POST)
-        server.plan(Outcome.DELIVER, Outcome.TIMEOUT_AFTER)
-        await impatient.engine.execute(action_id)
-        await impatient.engine.reconcile()
-        action = await impatient.engine.action(action_id)
-        assert (action.status, action.execution_state) == ("executed", "done")
-        assert len(impatient.effects()) == 1
-
-
 @pytest.mark.parametrize(
     ("plan", "reason", "state"),
     [

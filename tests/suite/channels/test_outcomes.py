@@ -66,20 +66,6 @@ async def test_a_lost_outcome_ends_as_executed_with_the_right_id(
 
 
 @BOTH
-@pytest.mark.rule("E29")
-async def test_a_time_out_after_success_ends_as_executed_with_one_effect(
-    impatient: Providers, provider: str
-) -> None:
-    action_id = await impatient.approved(provider)
-    impatient.server(provider).plan(Outcome.TIMEOUT_AFTER)
-    await impatient.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    impatient.engine.clock.advance(seconds=3)
-    assert await impatient.engine.run_jobs() == 1
-    await impatient.executed(action_id)
-    assert len(impatient.effects(provider)) == 1
-
-
-@BOTH
 async def test_a_lost_outcome_on_postgres_too(providers: Providers, provider: str) -> None:
     action_id = await providers.approved(provider)
     providers.server(provider).plan(Outcome.RESET_AFTER)
@@ -103,20 +89,6 @@ async def test_nothing_is_sent_again_outside_the_window(tmp_path: Path, provider
         # A human looked and says that nothing is there: then it goes out, once.
         await providers.engine.resolve(action_id, False, "looked at the account")
         await providers.done(action_id)
-
-
-@pytest.mark.parametrize("marks", [True, False])
-async def test_zernio_is_searched_after_its_window(tmp_path: Path, marks: bool) -> None:
-    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
-        action_id = await providers.approved("zernio")
-        providers.zernio.marks = marks
-        providers.zernio.plan(Outcome.RESET_AFTER)
-        await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-        providers.engine.clock.advance(seconds=200)
-        calls = len(providers.zernio.ledger.calls())
-        assert await providers.engine.run_jobs() == 1
-        await providers.executed(action_id)
-        assert len(providers.zernio.ledger.calls()) == calls
 
 
 @pytest.mark.parametrize("marks", [True, False])

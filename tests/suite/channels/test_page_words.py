@@ -54,41 +54,6 @@ def test_a_post_is_named_after_its_channel(channel: str, verb: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("verb", "connector", "heading", "sentence", "destination", "done"),
-    [
-        (
-            "publish",
-            "site",
-            "Your site post",
-            "Publishes this on your own site, where everybody can read it.",
-            "To Your site",
-            "Published",
-        ),
-        (
-            "unpublish",
-            "site",
-            "Page to take down",
-            "Takes this page down. Its address says that it is gone; its text and numbers are kept.",
-            "Off your own site",
-            "Taken down",
-        ),
-    ],
-)
-def test_pages_of_the_own_site(
-    verb: str, connector: str, heading: str, sentence: str, destination: str, done: str
-) -> None:
-    view = describe("site", verb, connector)
-    assert (view.heading, view.sentence, view.destination, view.done) == (
-        heading,
-        sentence,
-        destination,
-        done,
-    )
-    assert view.common_noun
-    assert describe("site", "publish", "manual").destination == "By hand on Your site"
-
-
 def test_an_e_mail_names_its_people() -> None:
     people = tuple(f"{name}@example.org" for name in ("ann", "bob", "cid", "dora"))
     view = describe("email", "send", "smtp", recipients=people, sender="Ada <ada@example.com>", subject="Hi")
@@ -99,15 +64,6 @@ def test_an_e_mail_names_its_people() -> None:
     assert view.destination == f"To {named}"
     assert describe("email", "email", "smtp").destination == "To no one yet (recipients are missing)"
     assert [field.name for field in view.fields] == ["recipients", "subject", "body"]
-
-
-def test_a_contact_names_its_service() -> None:
-    view = describe("contacts", "save", "hubspot", title="Ada")
-    assert (view.heading, view.done) == ("Contact in HubSpot", "Saved")
-    assert [field.name for field in view.fields] == ["title", "body"]
-    assert view.sentence == (
-        "Creates this contact in HubSpot, or updates the one with the same e-mail address."
-    )
 
 
 def test_the_title_of_a_contact_has_the_limit_of_the_tool_that_edits_it() -> None:

@@ -120,16 +120,3 @@ async def test_executing_is_what_changes_something(everything: Everything) -> No
     assert everything.changes() == []
     await everything.call("chieflab_execute_approved_action", actionId=action_id)
     assert everything.changes() == [("zernio", "POST", "/v1/posts")]
-
-
-@pytest.mark.rule("E48")
-async def test_a_mail_shows_in_the_chat_who_it_is_from_as_it_will_be_sent(everything: Everything) -> None:
-    run = await everything.call(
-        "chieflab_send", to=["grace@example.org"], subject="Import", body="The import is here, Grace."
-    )
-    record = await everything.call("chieflab_get_action", actionId=run["actions"][0]["id"])
-
-    line = f"From: {record['content']['sender']}"
-    assert record["content"]["sender"]
-    assert line in run["show"]
-    assert line in run["agentGuide"]["renderInChat"]["email"]["body"]

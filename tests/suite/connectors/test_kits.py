@@ -23,7 +23,7 @@ from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Context, Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
 from assent.suite.channels.email.smtp import SmtpConnector
 from assent.suite.site import feed as site_feed
 from assent.suite.testing import ALL_TOOLS
@@ -198,26 +198,6 @@ async def test_a_read_back_cannot_say_while_a_call_is_being_worked_on(emulator: 
         await emulator.settled()
         found = await connector.look_up(Context(approved, 20), POST)
     assert found is not None and found.external_id == emulator.ledger.effects()[0].effect_id
-
-
-async def test_a_native_key_is_forgotten_after_its_window(tmp_path: Path) -> None:
-    clock = ManualClock()
-    emulator = Emulator(Ledger(tmp_path / "ledger"), now_ms=clock.now_ms, key_window_ms=60_000)
-    approved = gate.open_gate(claim_action(POST))
-    async with emulator.serving() as url:
-        connector = EmulatedConnector(url, Delivery("native_key", 60_000))
-        for seconds, effects in ((0, 1), (59, 1), (2, 2)):
-            clock.advance(seconds=seconds)
-            await connector.perform(Context(approved, 20), POST)
-            assert len(emulator.ledger.effects()) == effects
-
-
-async def test_an_unreachable_provider_is_definitely_not_sent(emulator: Emulator) -> None:
-    approved = gate.open_gate(claim_action(POST))
-    for url in ("http://127.0.0.1:1", "http://provider.invalid:80"):
-        with pytest.raises(NotSent) as refused:
-            await EmulatedConnector(url, DELIVERIES[0]).perform(Context(approved, 20), POST)
-        assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, True)
 
 
 # ── the test operator ────────────────────────────────────────────────────────────────────────────

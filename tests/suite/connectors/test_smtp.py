@@ -333,24 +333,6 @@ async def test_an_approved_mail_says_what_was_shown_and_nothing_else(
     assert text is not None and text.get_content() == "See you at lunch on Friday."
 
 
-async def test_a_mail_shows_in_the_chat_who_it_comes_from_and_where_it_goes(
-    database_url: str, tmp_path: Path
-) -> None:
-    to = ("ann@straße.de", *(f"reader{number}@example.org" for number in range(20)))
-    wanted = Wanted(connector="smtp", channel="email", verb="email", subject="Hi", recipients=to)
-    settings: dict[str, Any] = {"smtp_url": "smtp://127.0.0.1:1", "smtp_from": "Ann <ann@bücher.example>"}
-    async with engine_with(database_url, tmp_path, **settings) as engine:
-        run = await operator.stage(engine.services, LOCAL_PRINCIPAL, wanted)
-        head = run.agent_guide.render_in_chat["email"].body.splitlines()[:3]
-        assert head == [
-            "From: Ann <ann@bücher.example> (xn--bcher-kva.example)",
-            f"To: ann@straße.de (xn--strae-oqa.de), {', '.join(to[1:])}",
-            "Subject: Hi",
-        ]
-        action = await engine.action(ActionId(run.actions[0].id))
-        assert action.effect.sender == "Ann <ann@bücher.example>"
-
-
 async def test_a_mail_without_a_sender_is_not_sent_under_one_that_nobody_was_shown(
     database_url: str, tmp_path: Path
 ) -> None:

@@ -8,10 +8,7 @@ import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 from tests.surfaces import BASE_URL, Surface
 
-from assent.engine.actions import policies
 from assent.gate.preflight import Readiness
-from assent.kernel.limits import DAY_MS
-from assent.kernel.times import iso_time
 from assent.suite.content.evidence import SOURCES
 
 APPROVE = "chieflab_approve_action"
@@ -109,52 +106,6 @@ async def test_a_yes_to_sending_what_cannot_go_out_keeps_the_approval_and_says_w
     assert answer["userMessage"].startswith("Approved. It was not sent:")
 
 
-async def test_a_yes_to_sending_later_what_is_not_connected_says_what_is_missing(surface: Surface) -> None:
-    await surface.sign_in()
-    due = iso_time(surface.clock.now_ms() + DAY_MS)
-    run = await post(surface, "linkedin", scheduleFor=due)
-    about = {"actionId": run["actions"][0]["id"]}
-    answer = (await surface.call(APPROVE, {**about, "send": True})).payload
-    page = f"{BASE_URL}/connect/zernio?workspace={run['workspaceId']}"
-
-    assert (answer["status"], answer["sent"]) == ("approved", False)
-    assert page in answer["userMessage"] and "goes out then" not in answer["show"]
-
-    by_hand = {**about, "url": "https://example.org/1"}
-    assert (await surface.call("chieflab_record_manual_publish", by_hand)).payload["status"] == "executed"
-
-
-async def test_an_executor_says_what_went_out_where_and_when_results_come(loop: Loop) -> None:
-    run = await post(loop)
-    done = await loop.approve_and_send(run["actions"][0]["id"])
-
-    assert done["externalUrl"] in done["show"]
-    assert "Results arrive in about 24 hours." in done["userMessage"]
-    assert calls(done)["chieflab_measure"]["args"] == {"runId": run["runId"]}
-
-
-async def test_a_withdrawal_says_stopped_and_offers_to_reject(loop: Loop) -> None:
-    run = await post(loop)
-    about = {"actionId": run["actions"][0]["id"]}
-    await loop.call(APPROVE, about)
-    answer = (await loop.call("chieflab_withdraw_approval", about)).payload
-
-    assert answer["userMessage"].startswith("Stopped. Nothing was sent.")
-    assert set(calls(answer)["chieflab_reject_action"]["needs"]) == {"reason"}
-
-
-async def test_a_workspace_of_people_gets_no_approve_command_but_who_decides(loop: Loop) -> None:
-    workspace_id = (await post(loop))["workspaceId"]
-    await loop.app.store.write(lambda: policies.choose(workspace_id, "people", 1, by="test"))
-    run = await post(loop)
-    shown = run["agentGuide"]["renderInChat"]["site"]
-
-    assert [each["tool"] for each in shown["commands"]] == ["chieflab_reject_action"]
-    assert "signed-in person" in run["show"] and "/runs/" in run["show"]
-    assert run["agentGuide"]["nextToolCalls"]["primary"]["name"] == "chieflab_get_action"
-    assert "approve site" not in run["show"] + run["agentGuide"]["userMessage"]
-
-
 async def test_no_suggested_call_has_an_open_place(loop: Loop) -> None:
     launch = (await loop.call("chieflab_launch_product", CLUB)).payload
     answers = [launch, await post(loop), await mail(loop, "ana@example.org")]
@@ -188,15 +139,6 @@ async def test_an_edit_is_shown_whole_with_its_own_warnings(loop: Loop) -> None:
     assert "best tool" not in plain["show"] and f"> {TEXT} Thank you." in plain["show"]
 
 
-async def test_a_warning_that_is_not_about_the_text_stays_after_an_edit(surface: Surface) -> None:
-    await surface.sign_in()
-    run = await post(surface, productUrl="http://169.254.169.254/x")
-    about = {"actionId": run["actions"][0]["id"]}
-    edited = (await surface.call("chieflab_edit_action", {**about, "body": TEXT + " Thank you."})).payload
-
-    assert "could not be read" in edited["show"]
-
-
 async def test_a_claim_of_the_evidence_is_still_one_after_an_edit(loop: Loop) -> None:
     fact = "Ledgerleaf matches 4,000 payments in a minute."
     run = await post(loop, repoContext={"whatChanged": fact, "targetCustomer": "treasurers"})
@@ -218,16 +160,6 @@ async def test_an_edited_mail_loses_its_composed_preview_text_and_can_get_anothe
     assert "preheader" not in without
     assert (content["preheader"], content.get("html", "")) == ("Import by CSV", "")
     assert "Preview text: Import by CSV" in edited["show"]
-
-
-async def test_readiness_is_judged_again_by_an_edit(loop: Loop) -> None:
-    run = await post(loop, "linkedin")
-    loop.zernio.ready = Readiness(False, "missing_connector", "The account is not connected any more.")
-    about = {"actionId": run["actions"][0]["id"]}
-    edited = (await loop.call("chieflab_edit_action", {**about, "body": TEXT + " Thank you."})).payload
-
-    assert "The account is not connected any more." in edited["show"]
-    assert (await loop.call("chieflab_get_action", about)).payload["preflight"]["connectorReady"] is False
 
 
 async def test_a_mail_without_recipients_is_refused_before_it_is_approved(loop: Loop) -> None:
@@ -269,17 +201,6 @@ async def test_a_mail_sent_by_hand_is_recorded_without_an_address(loop: Loop) ->
     assert loop.mail.done == []
 
 
-@pytest.mark.rule("E94")
-async def test_a_fallback_after_an_approval_says_that_it_asks_again(loop: Loop) -> None:
-    run = await post(loop, "linkedin")
-    about = {"actionId": run["actions"][0]["id"]}
-    await loop.call(APPROVE, about)
-    handed = (await loop.call(FALLBACK, about)).payload
-
-    assert "once more to the same text" in handed["userMessage"]
-    assert TEXT in handed["show"] and "approve linkedin" in handed["show"]
-
-
 @pytest.mark.rule("E94", "E98")
 async def test_an_executor_on_what_goes_out_by_hand_gives_the_text_and_how_to_record_it(loop: Loop) -> None:
     run = (
@@ -301,22 +222,6 @@ async def test_an_executor_on_what_goes_out_by_hand_gives_the_text_and_how_to_re
     assert refused["recoveryTool"] is None and refused["retryable"] is False
     assert (nowhere.reason, nowhere.payload["problems"][0]["path"]) == ("validation_error", "url")
     assert done["status"] == "executed"
-
-
-async def test_a_channel_without_a_draft_is_named_with_the_call_that_brings_one(loop: Loop) -> None:
-    wanted = {"channels": ["site", "hn"], "drafts": {"site": TEXT}}
-    launch = (await loop.call("chieflab_launch_product", wanted)).payload
-    write = calls(launch)["chieflab_post"]
-    joined = (
-        await loop.call(write["name"], {**write["args"], "title": "Show HN: Ledgerleaf", "body": TEXT})
-    ).payload
-
-    assert "1 of 2 drafts" in launch["agentGuide"]["userMessage"] and "Hacker News" in launch["show"]
-    assert write["args"] == {"channel": "hn", "runId": launch["runId"]}
-    assert set(write["needs"]) == {"body", "title"}
-    assert joined["actions"][0]["channel"] == "hn"
-    run = (await loop.call("chieflab_get_run", {"runId": joined["runId"]})).payload
-    assert launch["runId"] in str(run)
 
 
 async def test_a_post_that_joins_a_run_has_its_evidence(loop: Loop) -> None:
@@ -381,20 +286,6 @@ async def test_a_text_for_a_page_that_the_server_does_not_reach_says_so(loop: Lo
     assert "does not reach that page" in run["agentGuide"]["userMessage"]
 
 
-async def test_a_problem_is_named_at_the_argument_that_was_sent(loop: Loop) -> None:
-    sent = (
-        ("chieflab_post", {"channel": "bluesky", "body": "word " * 100}, "body"),
-        ("chieflab_post", {"channel": "site", "body": "Hello {{first_name}}, it is here."}, "body"),
-        ("chieflab_post", {"channel": "hn", "title": "x" * 90, "body": TEXT}, "title"),
-        ("chieflab_launch_product", {"drafts": {"bluesky": "word " * 100}}, "drafts.bluesky"),
-        ("chieflab_launch_product", {"drafts": {"hn": {"title": "x" * 90, "body": TEXT}}}, "drafts.hn.title"),
-    )
-    for tool, arguments, path in sent:
-        outcome = await loop.call(tool, {**arguments, **({} if "body" in arguments else CLUB)})
-        assert outcome.reason == "validation_error", arguments
-        assert [problem["path"] for problem in outcome.payload["problems"]] == [path], arguments
-
-
 TAKE_DOWN = "chieflab_take_down_post"
 
 
@@ -434,23 +325,6 @@ async def test_only_a_page_of_this_server_can_be_taken_down_and_only_once(loop: 
     assert (
         await loop.call(TAKE_DOWN, {"actionId": waiting["actions"][0]["id"]})
     ).reason == "validation_error"
-
-
-async def test_what_cannot_go_out_from_here_is_recorded_as_done_by_hand(loop: Loop) -> None:
-    """The person sent an approved mail from their own program: the record follows, and nothing asks again."""
-    loop.mail.ready = Readiness(False, "missing_connector", "No mail server is connected.")
-    mail = {"to": "dana@example.org", "subject": "Thank you", "body": "It was good to meet you."}
-    staged = (await loop.call("chieflab_send", mail)).payload["actions"][0]
-    approved = (await loop.call(APPROVE, {"actionId": staged["id"], "digest": staged["digest"]})).payload
-    record = next(each for each in approved["next"] if each["name"] == "chieflab_record_manual_publish")
-
-    done = (await loop.call(record["name"], record["args"])).payload
-
-    assert (done["ok"], done["status"]) == (True, "executed")
-    assert "by hand" in done["show"]
-    status = (await loop.call("chieflab_status", {})).payload
-    assert [entry["why"] for entry in status["wentOut"]] == ["You did it by hand and told me."]
-    assert loop.mail.done == []
 
 
 async def test_a_repeated_yes_to_an_earlier_version_sends_nothing(loop: Loop) -> None:

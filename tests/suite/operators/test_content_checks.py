@@ -9,18 +9,12 @@ from typing import Any
 import pytest
 from tests.serving.web.review.kit import form
 from tests.suite.operators.conftest import Loop
-from tests.unit.gate.content.bodies import PUBLISHABLE, REFUSED, SUSPECT
+from tests.unit.gate.content.bodies import REFUSED, SUSPECT
 
 from assent.gate.content.suspicion import BRIEF, CHAT, LABEL, LEFT, NOTE
 
 pytestmark = pytest.mark.anyio
 
-OF_THE_REVIEW = (
-    *islice(PUBLISHABLE, 10),
-    "an asset of an icon set",
-    "a text between rules",
-    "a change of room",
-)
 SUSPECT_BODIES = (*islice(SUSPECT, 10), "a post that announces", "an outline")
 OF_THE_CONTRACT = (
     "the contract's frame",
@@ -47,14 +41,6 @@ def about_content(run: dict[str, Any]) -> list[str]:
     return [each for each in run["actions"][0]["preflight"]["warnings"] if each.startswith(BEGINNINGS)]
 
 
-@pytest.mark.rule("E18", "E48")
-async def test_publishable_texts_are_staged_without_a_warning_about_them(loop: Loop) -> None:
-    for name in OF_THE_REVIEW:
-        run = await stage(loop, PUBLISHABLE[name])
-
-        assert about_content(run) == [], name
-
-
 @pytest.mark.rule("E19", "E48")
 async def test_the_contracts_cases_are_refused_when_they_are_staged_and_when_they_are_edited_in(
     loop: Loop,
@@ -79,20 +65,6 @@ async def test_a_suspicion_is_on_the_card_in_the_preflight_and_on_the_page(loop:
         (warning, *_) = about_content(run)
         assert warning in run["show"], name
         assert warning in html.unescape(page.text), name
-
-
-@pytest.mark.rule("E48")
-async def test_an_edit_takes_a_suspicion_away_and_another_brings_one(loop: Loop) -> None:
-    run = await stage(loop, SUSPECT["what is to follow"])
-    action_id = run["actions"][0]["id"]
-
-    async def edit(body: str) -> list[str]:
-        await loop.call("chieflab_edit_action", {"actionId": action_id, "body": body})
-        record = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
-        return [each for each in record["preflight"]["warnings"] if each.startswith(BEGINNINGS)]
-
-    assert await edit("Offline mode is here.") == []
-    assert await edit(SUSPECT["a preamble"]) == [CHAT.format("Here is your LinkedIn post:")]
 
 
 @pytest.mark.rule("E48")

@@ -199,21 +199,6 @@ async def test_a_channel_served_by_hand_is_published_when_its_address_is_there(l
     assert (done["status"], done["externalUrl"]) == ("executed", url)
 
 
-async def test_handing_a_connected_channel_over_needs_a_new_approval(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
-    action_id = run["actions"][0]["id"]
-    await loop.call("chieflab_approve_action", {"actionId": action_id})
-
-    handed = (await loop.call("chieflab_use_manual_fallback", {"actionId": action_id})).payload
-    early = await loop.call(
-        "chieflab_record_manual_publish", {"actionId": action_id, "url": "https://linkedin.com/p/1"}
-    )
-
-    assert (handed["status"], handed["revision"]) == ("awaiting_approval", 2)
-    assert early.reason == "requires_approval"
-    assert loop.zernio.done == []
-
-
 @pytest.mark.rule("E16", "E17", "E55", "E56", "E102")
 async def test_an_agent_that_goes_by_the_book_shows_asks_and_stops(loop: Loop) -> None:
     async with Client(BASE_URL, loop.key, transport=loop.wire) as agent:

@@ -17,27 +17,6 @@ ZEPHYR: dict[str, Any] = {
         "README": "# Zephyr\n\nZephyr is a wind map for Android phones.\n\n- Offline maps on Android\n",
     },
 }
-GATE: dict[str, Any] = {
-    "brand": {"name": "Gate"},
-    "repoContext": {
-        "whatChanged": "Gate now checks lock files.",
-        "README": "# Gate\n\nGate is in open beta and keeps your open source license checks honest. Made by Peter.\n",
-    },
-}
-POT: dict[str, Any] = {
-    "brand": {"name": "Pot"},
-    "repoContext": {
-        "whatChanged": "Pot now keeps the water warm.",
-        "README": "# Pot\n\nI have tested it with 12 friends since March, and I paid for the servers myself.\n",
-    },
-}
-TERN: dict[str, Any] = {
-    "brand": {"name": "Tern"},
-    "repoContext": {
-        "whatChanged": "Tern v2 imports into the warehouse only what changed.",
-        "README": "# Tern\n\nTern v2 turns CSV files into one table.\n",
-    },
-}
 
 
 async def post(loop: Loop, body: str, channel: str = "site", **more: Any) -> dict[str, Any]:
@@ -74,50 +53,6 @@ def warnings(run: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.rule("E33")
-@pytest.mark.parametrize(
-    ("before", "after", "later", "sentences"),
-    [
-        (
-            "Kettle is a tea timer for Android phones.",
-            "Kettle is a tea timer for iOS phones.",
-            ZEPHYR,
-            ["Zephyr for Android now shows gusts.", "Zephyr is a wind map for Android phones."],
-        ),
-        (
-            "Talk to Peter about the open beta of Kettle.",
-            "Talk to Clara about the closed beta of Kettle.",
-            GATE,
-            ["Gate is in open beta and keeps your open source license checks honest."],
-        ),
-        (
-            "I have refunded you, and I paid the fee.",
-            "We refunded you, and We paid the fee.",
-            POT,
-            ["I have tested it with 12 friends since March, and I paid for the servers myself."],
-        ),
-        (
-            "Tern v2 imports into your warehouse.",
-            "It imports and one command gives you a table.",
-            TERN,
-            ["Tern v2 imports into the warehouse only what changed."],
-        ),
-    ],
-)
-async def test_a_later_draft_has_its_own_facts_word_for_word_whatever_was_edited_before(
-    loop: Loop, before: str, after: str, later: dict[str, Any], sentences: list[str]
-) -> None:
-    await edit(loop, await post(loop, before), after)
-
-    run = (await loop.call("chieflab_post", {"channel": "linkedin", **later})).payload
-
-    for sentence in sentences:
-        assert sentence in shown(run)
-    assert used(run) == []
-    assert not any("edited" in line for line in [*warnings(run), *advice(run)])
-    assert "edit" in {entry["kind"] for entry in await remembered(loop)}
-
-
-@pytest.mark.rule("E33")
 async def test_what_the_user_asked_for_with_an_edit_is_a_lesson_with_its_origin(loop: Loop) -> None:
     run = await post(loop, "Kettle costs 9 EUR a month.")
     asked = "Always say that prices include tax."
@@ -134,17 +69,6 @@ async def test_what_the_user_asked_for_with_an_edit_is_a_lesson_with_its_origin(
     composed = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
     assert composed["show"].count(f"Asked before: “{asked}”") == 1
     assert not any("Asked before" in line for line in warnings(composed))
-
-
-async def test_a_request_that_a_rule_can_follow_is_followed_and_named(loop: Loop) -> None:
-    run = await post(loop, "Kettle rings! 🎉")
-    await edit(loop, run, "Kettle rings.", asked="No emoji, please.")
-
-    warned = await post(loop, "The timer rings 🎉")
-
-    (use,) = used(warned)
-    assert use["kind"] == "lesson"
-    assert [line for line in warnings(warned) if "emoji" in line] == [use["how"]]
 
 
 async def test_an_edited_text_is_shown_with_what_was_asked_before(loop: Loop) -> None:
@@ -170,18 +94,6 @@ async def test_a_rejected_wording_is_left_out_of_the_next_launch_and_the_entry_i
 
     assert "bank statements" not in shown(second)
     assert [(use["kind"], "bank statements" in use["how"]) for use in used(second)] == [("rejection", True)]
-
-
-@pytest.mark.parametrize("reason", ["wait, don't send it!", "not now", "wrong person", "duplicate"])
-async def test_a_rejection_for_another_reason_than_the_text_teaches_nothing(loop: Loop, reason: str) -> None:
-    run = await post(loop, "Kettle rings.")
-    await loop.call("chieflab_reject_action", {"actionId": run["actions"][0]["id"], "reason": reason})
-
-    later = await post(loop, "Kettle rings louder.")
-    status = (await loop.call("chieflab_status")).payload
-
-    assert (used(later), advice(later)) == ([], advice(run))
-    assert not any(reason in str(lesson) for lesson in status["lessons"])
 
 
 async def test_a_withdrawn_approval_leaves_no_approved_text_and_a_new_one_does(loop: Loop) -> None:
@@ -258,21 +170,6 @@ async def test_a_recorded_fact_is_no_evidence_before_a_person_confirms_it(loop: 
     assert used(unsure) == []
     assert [use["entryId"] for use in used(sure)] == [entry_id]
     assert "Forty clubs keep books with it." in shown(sure)
-
-
-@pytest.mark.parametrize(
-    "wish",
-    ["Don't forget to mention 'Android'", "Do not drop “gusts” from it", "Never forget to say “wind map”"],
-)
-async def test_a_wish_is_never_learned_as_its_opposite(loop: Loop, wish: str) -> None:
-    first = await post(loop, "Kettle is a tea timer for phones.")
-    await loop.call("chieflab_reject_action", {"actionId": first["actions"][0]["id"], "reason": wish})
-
-    run = (await loop.call("chieflab_post", {"channel": "linkedin", **ZEPHYR})).payload
-
-    assert "Zephyr for Android now shows gusts." in shown(run)
-    assert "Zephyr is a wind map for Android phones." in shown(run)
-    assert not any("Avoids" in line for line in advice(run))
 
 
 async def test_claims_and_lessons_that_an_agent_recorded_leave_no_fact_out(loop: Loop) -> None:

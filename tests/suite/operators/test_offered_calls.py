@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.suite.operators.conftest import Loop
 from tests.surfaces import Surface
 
 from assent.gate.preflight import Readiness
@@ -81,16 +81,6 @@ async def test_calls_are_offered_only_to_keys_that_may_make_them(loop: Loop) -> 
     other = await post(loop, "linkedin")
     no = {"actionId": other["actions"][0]["id"], "reason": "too long"}
     assert "chieflab_post" not in names((await loop.call("chieflab_reject_action", no, key=deciding)).payload)
-
-
-async def test_a_mail_to_nobody_leads_to_the_edit_that_names_someone(loop: Loop) -> None:
-    run = (await loop.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
-    primary = run["agentGuide"]["nextToolCalls"]["primary"]
-    shown = (await loop.call("chieflab_get_action", {"actionId": run["actions"][0]["id"]})).payload
-
-    assert (primary["name"], set(primary["needs"])) == ("chieflab_edit_action", {"to"})
-    assert "review page" not in run["agentGuide"]["userMessage"]
-    assert shown["next"][0]["name"] == "chieflab_edit_action"
 
 
 async def test_a_status_has_a_call_for_each_kind_of_what_is_open(loop: Loop) -> None:

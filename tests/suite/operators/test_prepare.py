@@ -106,15 +106,6 @@ async def test_a_launch_with_nothing_to_go_on_asks_for_the_seven_facts(loop: Loo
     assert "generic" in outcome.payload["stopRule"]
 
 
-@pytest.mark.rule("E11", "E10")
-async def test_preparing_touches_no_provider(loop: Loop) -> None:
-    for tool, arguments in PRIMARY.items():
-        await loop.call(tool, arguments)
-
-    assert loop.zernio.done == []
-    assert loop.mail.done == []
-
-
 @pytest.mark.rule("E18", "E19", "E48")
 async def test_what_is_shown_is_what_will_be_sent(loop: Loop) -> None:
     payload = (await loop.call("chieflab_launch_product", CLUB)).payload
@@ -125,14 +116,6 @@ async def test_what_is_shown_is_what_will_be_sent(loop: Loop) -> None:
         record = (await loop.call("chieflab_get_action", {"actionId": action["id"]})).payload
         assert record["content"]["body"] in body
         assert find_flaw(body) is None
-
-
-async def test_a_text_that_the_agent_brings_is_kept_word_for_word(loop: Loop) -> None:
-    text = "We taught Ledgerleaf to read bank statements. Treasurers, you get your Sundays back."
-
-    payload = (await loop.call("chieflab_launch_product", {"drafts": {"linkedin": text}, **CLUB})).payload
-
-    assert payload["agentGuide"]["renderInChat"]["linkedin"]["body"] == text
 
 
 async def test_a_channel_that_nobody_knows_is_refused_with_the_names(loop: Loop) -> None:
@@ -160,25 +143,6 @@ async def test_one_post_for_any_channel_is_drafted_with_one_action(loop: Loop, c
     assert "bank statements" in payload["agentGuide"]["renderInChat"][channel]["body"]
 
 
-async def test_a_mail_without_recipients_is_staged_and_does_not_go_out(loop: Loop) -> None:
-    payload = (await loop.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
-    action = payload["actions"][0]
-
-    assert "recipients_missing" in action["preflight"]["gates"]
-    refused = await loop.call("chieflab_approve_action", {"actionId": action["id"]})
-    assert refused.reason == "validation_error"
-    assert (await loop.approve_and_send(action["id"]))["reason"] == "requires_approval"
-    assert loop.mail.done == []
-
-
-async def test_every_bad_recipient_is_named(loop: Loop) -> None:
-    outcome = await loop.call(
-        "chieflab_send", {"to": ["ada@example.org", "no address", "x@y\nBcc: z@w"], "body": "Hello Ada."}
-    )
-
-    assert [problem["path"] for problem in outcome.payload["problems"]] == ["to.1", "to.2"]
-
-
 async def test_a_private_page_is_not_read_and_the_action_says_so(surface: Surface) -> None:
     await surface.sign_in()
 
@@ -190,15 +154,6 @@ async def test_a_private_page_is_not_read_and_the_action_says_so(surface: Surfac
 
     warnings = payload["actions"][0]["preflight"]["warnings"]
     assert any("could not be read" in warning for warning in warnings)
-
-
-@pytest.mark.rule("E7")
-async def test_a_launch_repeated_with_its_key_is_the_same_launch(loop: Loop) -> None:
-    first = await loop.call("chieflab_launch_product", {"idempotencyKey": "k", **CLUB})
-    again = await loop.call("chieflab_launch_product", {"idempotencyKey": "k", **CLUB})
-
-    assert again.payload == first.payload
-    assert len((await loop.call("chieflab_list_runs")).payload["runs"]) == 1
 
 
 @pytest.mark.rule("E54", "E94")

@@ -34,30 +34,6 @@ async def test_measuring_begins_with_what_went_out_and_ends_with_what_is_left(lo
     assert told["agentGuide"]["nextToolCalls"]["primary"] == first
 
 
-async def test_a_run_that_went_out_whole_is_measured_and_says_so(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-    await loop.approve_and_send(run["actions"][0]["id"])
-    loop.clock.advance(hours=49)
-
-    told = (await loop.call("chieflab_post_launch_review", {"runId": run["runId"]})).payload
-
-    assert (told["externalActionsExecuted"], told["status"]) == (1, "measured")
-    assert told["agentGuide"]["userMessage"].startswith("It went out. ")
-    assert "after 2 days" in told["agentGuide"]["userMessage"]
-
-
-@pytest.mark.rule("E99")
-async def test_too_early_the_time_is_one_that_a_person_reads(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-    await loop.approve_and_send(run["actions"][0]["id"])
-
-    refused = await loop.call("chieflab_measure", {"runId": run["runId"]})
-
-    assert refused.reason == "measurement_unavailable"
-    assert "tomorrow at" in refused.payload["userMessage"]
-    assert "T1" not in refused.payload["userMessage"]
-
-
 async def test_a_channel_without_numbers_names_no_tool_to_the_person(loop: Loop) -> None:
     posted = await loop.call(
         "chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs."}
@@ -135,24 +111,6 @@ async def test_looking_at_the_memory_of_an_unknown_tenant_makes_no_tenant(loop: 
 
     assert told["tenantId"] == "nobody"
     assert (await loop.call("chieflab_list_tenants")).payload["tenants"] == []
-
-
-async def test_a_diagnosis_is_told_in_its_message(loop: Loop) -> None:
-    told = (await loop.call("chieflab_diagnose_marketing", {"goal": "why does nobody sign up?"})).payload
-
-    assert not told["agentGuide"]["userMessage"].startswith(NOTHING)
-    assert told["agentGuide"]["renderInChat"]["diagnosis"]["body"] in told["show"]
-
-
-async def test_numbers_by_hand_are_said_back(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-    await loop.approve_and_send(run["actions"][0]["id"])
-    numbers: dict[str, Any] = {"channel": "site", "metrics": {"points": 7}, "source": "the page itself"}
-
-    told = (await loop.call("chieflab_record_manual_metrics", {"runId": run["runId"], **numbers})).payload
-
-    assert "7 points" in told["userMessage"]
-    assert told["next"][0]["args"] == {"runId": run["runId"]}
 
 
 async def test_numbers_told_later_are_kept_beside_those_told_before(loop: Loop) -> None:

@@ -233,21 +233,6 @@ async def test_a_failed_delivery_is_tried_again_on_the_contracts_schedule_and_th
     assert await loop.app.store.read(partial(jobs.list_dead, 10)) == []
 
 
-@pytest.mark.rule("E90")
-async def test_an_endpoint_that_comes_back_gets_it_and_is_left_alone(loop: Loop, side: FarSide) -> None:
-    side.answers["/hook"] = Answer(status=500)
-    await launched(loop, side.url("/hook"))
-    await loop.due()
-    side.answers["/hook"] = Answer(status=202)
-    loop.clock.advance(seconds=60)
-    await loop.due()
-    loop.clock.advance(days=2)
-    await loop.due()
-
-    delivery, lines = await log_of(loop)
-    assert (delivery.state, [line.status for line in lines]) == ("delivered", [500, 202])
-
-
 async def test_each_bad_endpoint_is_bounded_and_logged(loop: Loop, side: FarSide) -> None:
     impatient(loop)
     side.answers |= {
@@ -356,20 +341,6 @@ async def test_what_was_posted_by_a_process_that_died_is_posted_again_under_the_
     assert (delivery.state, [line.status for line in lines]) == ("delivered", [200])
     assert len(side.asked) == 2
     assert len({(asked.headers["webhook-id"], asked.body) for asked in side.asked}) == 1
-
-
-async def test_a_rotated_secret_signs_what_was_queued_before_too(loop: Loop, side: FarSide) -> None:
-    old = await secret_of(loop)
-    side.answers["/hook"] = Answer(status=500)
-    await launched(loop, side.url("/hook"))
-    await loop.due()
-    new = await secret_of(loop, rotate=True)
-    loop.clock.advance(seconds=60)
-    await loop.due()
-
-    assert old != new == await secret_of(loop)
-    assert [genuine(asked, old) for asked in side.asked] == [True, False]
-    assert [genuine(asked, new) for asked in side.asked] == [False, True]
 
 
 async def test_of_many_who_need_the_first_secret_all_get_the_same(loop: Loop) -> None:

@@ -58,14 +58,6 @@ async def test_the_link_leads_to_a_clean_address_and_the_page_lists_every_action
         assert f'id="action-{action.id}"' in page.text
 
 
-@pytest.mark.rule("E35", "E36")
-async def test_a_link_made_by_hand_from_the_secret_and_the_five_keys_is_a_good_one(house: House) -> None:
-    run = await house.stage(post())
-    answer = await house.browser().get(f"/runs/{run.run_id}", params={"token": signed(run)})
-
-    assert answer.status_code == 303
-
-
 async def test_no_link_and_no_session_is_401_and_the_same_for_every_run_there_is_or_is_not(
     house: House,
 ) -> None:
@@ -81,23 +73,6 @@ async def test_no_link_and_no_session_is_401_and_the_same_for_every_run_there_is
     # Each leads back to its own address after a sign-in; nothing else differs.
     assert len({re.sub(r'then=[^"]*"', "", answer.text) for answer in answers}) == 1
     assert "/sign-in" in answers[0].text
-
-
-@pytest.mark.rule("E37", "E40", "E41")
-async def test_a_token_altered_in_any_byte_is_403_with_the_same_body(house: House) -> None:
-    run = await house.stage(post())
-    token = token_of(run)
-    bodies = set()
-    browser = house.browser()
-    for position, char in enumerate(token):
-        other = "A" if char != "A" else "B"
-        altered = token[:position] + other + token[position + 1 :]
-        answer = await browser.get(f"/runs/{run.run_id}", params={"token": altered})
-        assert answer.status_code == 403, f"position {position}"
-        assert "set-cookie" not in answer.headers
-        bodies.add(answer.content)
-
-    assert len(bodies) == 1
 
 
 @pytest.mark.rule("E38", "E39", "E41", "E71")
@@ -211,19 +186,6 @@ async def test_a_cookie_is_no_link_and_a_link_is_no_cookie(house: House) -> None
 
     assert as_link.status_code == 403
     assert (await pretender.get(f"/runs/{run.run_id}")).status_code == 403
-
-
-async def test_a_cookie_altered_in_any_byte_opens_nothing(house: House) -> None:
-    run = await house.stage(post())
-    browser = await house.opened(run)
-    cookie = next(c for c in browser.cookies.jar if c.name.startswith("assent-run-"))
-    value = cookie.value or ""
-    for position, char in enumerate(value):
-        forger = house.browser()
-        forger.cookies.set(
-            cookie.name, value[:position] + ("A" if char != "A" else "B") + value[position + 1 :]
-        )
-        assert (await forger.get(f"/runs/{run.run_id}")).status_code == 403, f"position {position}"
 
 
 def cookies_in(answer: httpx.Response) -> SimpleCookie:

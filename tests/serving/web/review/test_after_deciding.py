@@ -165,21 +165,6 @@ async def test_one_of_two_approvals_is_not_called_decided_and_no_longer_waits_fo
     assert f"row-{action.id}" in theirs
 
 
-async def test_a_mail_to_nobody_cannot_be_approved(house: House) -> None:
-    run = await house.stage(mail(0))
-    [action] = run.actions
-    browser = await house.owner()
-    page = await house.page(browser, run.run_id)
-
-    assert f'/actions/{action.id}/approve"' not in page
-    assert "It has no recipients" in card_of(page, action.id)
-    assert f"action={action.id}&amp;open=approve" not in (await browser.get("/inbox")).text
-    edited = await house.decide(browser, run.run_id, action.id, "edit", recipients="ann@example.org")
-    assert edited.status_code == 303
-    approved = await house.decide(browser, run.run_id, action.id, "approve", then="send")
-    assert approved.status_code == 303
-
-
 async def test_sending_through_what_is_not_connected_is_refused_before_it_is_approved(house: House) -> None:
     run = await house.stage(post())
     [action] = run.actions

@@ -20,7 +20,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.refusals import Reason
 from assent.kernel.tokens import KeyRing
 from assent.ports import NotSent, StoreUnavailable, Transaction
 from assent.serving.web.review.page import subject
@@ -165,31 +165,6 @@ async def test_high_risk_is_refused_by_link_with_the_way_to_sign_in_and_allowed_
     approval = (await house.action(action_id)).approval
     assert approval is not None
     assert (approval.by, approval.assurance) == ("owner", "person")
-
-
-async def test_a_strict_workspace_asks_for_a_person_for_everything(house: House) -> None:
-    run = await house.stage(post())
-    await set_policy(house, "people")
-    browser = await house.opened(run)
-
-    assert (await house.decide(browser, run.run_id, run.actions[0].id, "approve")).status_code == 409
-    assert (
-        await house.decide(browser, run.run_id, run.actions[0].id, "reject", reason="No.")
-    ).status_code == 303
-
-
-async def test_where_two_people_are_asked_for_the_page_says_how_many_there_are(house: House) -> None:
-    run = await house.stage(mail(60))
-    await set_policy(house, "two_people")
-    owner, action_id = await house.owner(), run.actions[0].id
-
-    answer = await house.decide(owner, run.run_id, action_id, "approve")
-
-    assert "did=recorded" in answer.headers["location"]
-    assert (await house.action(action_id)).status == "awaiting_approval"
-    page = (await owner.get(answer.headers["location"])).text
-    assert "Your approval is recorded" in page
-    assert "1 of 2 people have approved so far." in page
 
 
 async def test_an_approval_that_an_agent_relayed_never_looks_like_a_humans(house: House) -> None:
@@ -481,18 +456,6 @@ async def test_pressing_send_twice_sends_once(house: House) -> None:
     assert (await browser.post(approve.address, data=filled)).status_code == 409
 
 
-async def test_what_was_approved_earlier_can_be_sent_from_the_page(house: House) -> None:
-    run = await house.stage(post())
-    browser, action_id = await house.opened(run), run.actions[0].id
-    await house.decide(browser, run.run_id, action_id, "approve")
-    assert await house.run_jobs() == 0
-
-    await house.decide(browser, run.run_id, action_id, "send")
-    await house.run_jobs()
-
-    assert (await house.action(action_id)).status == "executed"
-
-
 async def test_send_now_works_again_after_a_job_that_could_not_get_through(house: House) -> None:
     run = await house.stage(post())
     browser, action_id = await house.opened(run), run.actions[0].id
@@ -635,18 +598,6 @@ async def test_an_action_that_is_being_sent_can_neither_be_changed_nor_taken_bac
     await house.run_jobs()
 
     assert (await house.action(action_id)).status == "executed"
-
-
-@pytest.mark.rule("E70")
-async def test_what_the_chat_decided_is_what_the_page_shows_and_the_other_way_round(house: House) -> None:
-    run = await house.stage(post())
-    browser, action_id = await house.opened(run), run.actions[0].id
-    await house.decide(browser, run.run_id, action_id, "reject", reason="No.")
-
-    with pytest.raises(Refusal) as refused:
-        await by_agent(house, action_id)
-
-    assert refused.value.reason is Reason.ACTION_CLOSED
 
 
 async def test_every_decision_form_names_its_action_and_decision_and_has_the_fields_that_it_needs(

@@ -356,24 +356,6 @@ async def test_several_that_an_approval_also_runs_have_one_button_and_run(house:
     assert len(house.bank.done) == 2
 
 
-async def test_an_action_without_its_type_keeps_its_view_and_offers_only_the_rejection(
-    house: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, action_id, _ = await staged(house)
-    monkeypatch.setitem(house.services.__dict__, "effects", EffectTypes(effect_types()))
-    owner = await house.owner()
-    page = await house.page(owner, run.run_id)
-    assert "It cannot be executed any more" in page and "is not installed on this server any more" in page
-    for fact in ("Ada  Lovelace", "we are sorry", "Main <account>", "12 EUR"):
-        assert fact in read(content(page)), fact
-    assert {each.decision for each in forms(page) if each.action_id} == {"reject"}
-    [row] = re.findall(r"<li data-row.*?</li>", (await owner.get("/inbox")).text, re.DOTALL)
-    assert "is not installed on this server any more" in row
-    assert "Approve" not in row and "Edit" not in row and "Reject" in row
-    await house.decide(owner, run.run_id, action_id, "reject", reason="It is gone.")
-    assert (await house.action(action_id)).status == "rejected"
-
-
 @pytest.mark.parametrize("kind", [{"fields": lambda effect: ()}], indirect=True)
 async def test_arguments_that_cannot_be_edited_have_no_form(house: Bank) -> None:
     run, action_id, page = await staged(house)

@@ -6,61 +6,7 @@ from tests.serving.web.review.kit import House, form, forms, post
 from tests.serving.web.review.test_inbox import batch
 from tests.surfaces import START_MS
 
-from assent.engine.actions import decisions
-from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.gate import Decider, SeenVersion
-from assent.gate.records import Assurance
-from assent.kernel.ids import ActionId
-from assent.kernel.limits import ACTION_TTL_MS, DAY_MS, HOUR_MS, SECOND_MS
-
-
-async def moved_by_agent(house: House, action_id: str, schedule_ms: int) -> None:
-    agent = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
-    now_ms = house.clock.now_ms()
-    await house.app.store.write(
-        lambda: decisions.edit(
-            agent,
-            ActionId(action_id),
-            None,
-            SeenVersion(),
-            lambda action: None,
-            now_ms,
-            schedule_ms=schedule_ms,
-        )
-    )
-
-
-async def test_a_schedule_moved_under_an_open_form_is_refused_and_shown(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    run = await house.stage(post(schedule_ms=START_MS + 30 * DAY_MS - HOUR_MS))
-    owner, action_id = await house.owner(), run.actions[0].id
-    old = form(await house.page(owner, run.run_id), action_id, "approve")
-
-    await moved_by_agent(house, action_id, START_MS + 3 * SECOND_MS)
-    answer = await owner.post(old.address, data=old.fields)
-
-    assert answer.status_code == 409
-    assert "The content changed while you were looking" in answer.text
-    assert "Approve for 21 September 2026, 14:13 UTC" in answer.text
-    house.clock.advance(hours=1)
-    assert await house.run_jobs() == 0
-    assert (await house.action(action_id)).status == "awaiting_approval"
-
-
-async def test_a_schedule_moved_under_the_page_of_several_decides_none_of_them(
-    house_on_any_store: House,
-) -> None:
-    house = house_on_any_store
-    run = await house.stage(*(post("site", connector="site", body=f"Note {n}: it works.") for n in (1, 2)))
-    owner, ids = await house.owner(), [action.id for action in run.actions]
-    asked = await batch(house, owner, "approve", *ids)
-    [old] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
-
-    await moved_by_agent(house, ids[1], START_MS + 3 * SECOND_MS)
-    answer = await owner.post(old.address, data=old.fields)
-
-    assert answer.status_code == 409
-    assert [(await house.action(each)).status for each in ids] == ["awaiting_approval"] * 2
+from assent.kernel.limits import ACTION_TTL_MS, DAY_MS, HOUR_MS
 
 
 async def test_the_page_says_that_a_time_after_the_expiry_keeps_it_open(house: House) -> None:

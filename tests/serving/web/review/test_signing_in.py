@@ -101,15 +101,6 @@ async def test_a_session_ends_after_thirty_days(house_on_any_store: House) -> No
     assert (await browser.get("/inbox")).status_code == 401
 
 
-async def test_a_session_altered_in_any_byte_is_nobodys(house: House) -> None:
-    secret = (await house.owner()).cookies["assent-session"]
-    for position, char in enumerate(secret):
-        forger = house.browser()
-        other = "A" if char != "A" else "B"
-        forger.cookies.set("assent-session", secret[:position] + other + secret[position + 1 :])
-        assert (await forger.get("/inbox")).status_code == 401
-
-
 async def test_signing_out_ends_this_session_alone(house_on_any_store: House) -> None:
     house = house_on_any_store
     here, there = await house.owner(), await house.owner()

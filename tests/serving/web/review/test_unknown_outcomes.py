@@ -121,26 +121,6 @@ async def test_an_answer_needs_a_choice_and_evidence(house: House) -> None:
     assert await house.everything() == before
 
 
-async def test_an_unknown_outcome_cannot_be_edited_rejected_or_sent_again(house: House) -> None:
-    run = await house.stage(post())
-    browser, action_id = await house.opened(run), run.actions[0].id
-    page = await house.page(browser, run.run_id)
-
-    def silence(action: object) -> Any:
-        raise OutcomeUnknown("lost")
-
-    house.provider.then = silence
-    await house.decide(browser, run.run_id, action_id, "approve", then="send")
-    await house.run_jobs()
-
-    for decision, fields in (("approve", {}), ("edit", {"body": "New."}), ("reject", {"reason": "No."})):
-        old = form(page, action_id, decision)
-        answer = await browser.post(old.address, data={**old.fields, "name": "Ada", **fields})
-        assert answer.status_code == 409
-        assert "We do not know whether this went out" in answer.text
-    assert len(house.provider.done) == 1
-
-
 async def test_a_person_lets_the_provider_be_asked_at_once(
     house_on_any_store: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,18 +72,6 @@ async def test_a_schedule_is_on_the_page_that_decides_about_several(house: House
     assert "in 5 hours" in page
 
 
-async def test_a_schedule_that_has_passed_is_said_to_go_out_at_once(house: House) -> None:
-    in_an_hour = house.clock.now_ms() + 3_600_000
-    run = await house.stage(post("site", connector="site", body="A note.", schedule_ms=in_an_hour))
-    owner = await house.owner()
-    house.clock.advance(hours=2)
-
-    page = (await batch(house, owner, "approve", run.actions[0].id)).text
-
-    assert "approved now, it goes out at once" in page
-    assert "It goes out on" not in page
-
-
 async def test_the_call_of_a_workflow_is_shown_where_several_steps_are_decided_together(house: House) -> None:
     call = {"tool": "chieflab_refund", "args": {"amount": 900}}
     step = post("workflow", verb="confirm", connector="workflow", title="Ship it", details={"call": call})
