@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,10 +69,10 @@ def set_policy(session: CommandSession, policy: PolicyOrFile, workspace: OfWorks
     source = _read_source(policy)
 
     async def save(app: App, found: Workspace) -> tuple[Policy, PolicyVersion]:
-        from assent.engine.actions import policies
+        from assent.use_cases import workspaces
 
-        now_ms = app.clock.now_ms()
-        await _run_or_fail(app, lambda: policies.save(found.workspace_id, source, now_ms, by=BY), write=True)
+        write = partial(_run_or_fail, app, write=True)
+        await workspaces.set_policy(found.workspace_id, source, app.clock.now_ms(), write, by=BY)
         return await _find(app, found)
 
     made, version = use_workspace(session, workspace, save)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from assent.app import App
-from assent.engine.actions import hooks, reconciliation
+from assent.engine.actions import hooks
 from assent.engine.actions import idempotency as once
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.recording import RECONCILE_JOB
@@ -29,6 +29,7 @@ from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import iso_time
 from assent.tools import long_runs
 from assent.tools.definition import Tool
+from assent.use_cases import executions
 
 log = logging.getLogger("assent.jobs")
 
@@ -45,7 +46,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
     return {
         **{kind: job for kinds in added for kind, job in kinds.items()},
         SEND_JOB: JobKind(serve(sending.send)),
-        RECONCILE_JOB: JobKind(serve(reconciliation.reconcile), lost_workers=jobs.MANY_LOST_WORKERS),
+        RECONCILE_JOB: JobKind(serve(executions.reconcile), lost_workers=jobs.MANY_LOST_WORKERS),
         hooks.REPEAT_JOB: JobKind(serve(hooks.repeat), lost_workers=jobs.MANY_LOST_WORKERS),
         webhooks.DELIVER_JOB: JobKind(
             serve(lambda services, job: webhooks.deliver(services, in_flight, job)),

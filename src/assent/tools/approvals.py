@@ -82,6 +82,7 @@ async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | 
     if action.view.approval_executes and EXECUTE_RIGHT not in call.caller.scopes:
         raise lack_scope(EXECUTE_RIGHT)
     readiness = outlook.readiness_of(action.effect)
+    sends = request.send and action.view.executes != "agent"  # with those the agent goes on itself
 
     async def approve(asked: AskedQuestion | None) -> DecisionReply:
         async def write(begin: Begin[Action]) -> DecisionReply:
@@ -100,11 +101,14 @@ async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | 
             )
             return await call.write_once(request, once, DecisionReply)
 
-        wish = DecisionOrder(decider_for(call), action, SeenVersion(digest=request.digest))
+        decider, seen = decider_for(call), SeenVersion(digest=request.digest)
         if asked is not None:
+            decider = client_dialog.make_decider(call, asked)
             seen = SeenVersion(asked.revision, asked.digest)
-            wish = DecisionOrder(client_dialog.make_decider(call, asked), action, seen)
-        return await decisions.approve(services, wish, write, links=links_for(call), readiness=readiness)
+        wish = DecisionOrder(decider, action, seen, send=sends and EXECUTE_RIGHT in call.caller.scopes)
+        return await decisions.approve(
+            services, wish, write, links=links_for(call), by_job=False, readiness=readiness
+        )
 
     asked: AskedQuestion | InputRequired | Action | None = None
     if call.dialog is not None and call.dialog.state is not None:
@@ -120,7 +124,6 @@ async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | 
         answer = await approve(asked)
     elif asked is not None:
         answer = outlook.answer_decision(asked, "approve")
-    sends = request.send and action.view.executes != "agent"  # with those the agent goes on itself
     return await _send(call, answer) if sends else answer
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from assent.engine.actions import account_binding, actions, circumstances
+from assent.engine.actions import actions, circumstances
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.connections.oauth_access import find_access
 from assent.gate.connection import AuthMode, Connection, ConnectorInfo
@@ -29,6 +29,7 @@ from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
 from assent.use_cases import runs
 from assent.use_cases.connections import disconnect
+from assent.use_cases.decisions import try_blocked
 
 # Reports whether a connector works for a caller now, in words for a person (E54, E86, E98).
 #
@@ -428,8 +429,11 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
 
 async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> LookedAgain:
     action_id = require_action_id(request.action_id)
-    refresh = await account_binding.look_again(call.services, call.caller, action_id)
-    return await call.write_once(request, refresh, LookedAgain, {"actionId": action_id})
+
+    def write(begin: Begin[LookedAgain]) -> Awaitable[LookedAgain]:
+        return call.write_once(request, begin, LookedAgain, {"actionId": action_id})
+
+    return await try_blocked(call.services, call.caller, action_id, write)
 
 
 TOOLS = (

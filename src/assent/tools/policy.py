@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Annotated, Any
 
 import msgspec
@@ -14,10 +15,11 @@ from assent.gate.rules.source import BadPolicy
 from assent.kernel.refusals import Reason, Refusal, Replay
 from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.times import iso_time
-from assent.ports import Transaction
+from assent.ports import Begin, Transaction
 from assent.present.rule_text import describe_policy, name_policy
 from assent.tools.arguments import IdempotencyKey
 from assent.tools.definition import READS, WRITES, Call, Tool
+from assent.use_cases import workspaces
 
 
 class GetPolicy(Record, forbid_unknown_fields=True):
@@ -57,12 +59,15 @@ async def set_policy(call: Call, request: SetPolicy) -> PolicyAnswer:
     """Replace the policy. Refuses every unknown key and value."""
     workspace_id, by = call.caller.workspace_id, call.caller.name
 
-    def begin() -> Transaction[PolicyAnswer]:
-        yield from policies.save(workspace_id, request.policy, call.now_ms, by=by)
-        return _answer(*(yield from _look(call)))
+    def write(begin: Begin[Policy]) -> Awaitable[PolicyAnswer]:
+        def answer() -> Transaction[PolicyAnswer]:
+            yield from begin()
+            return _answer(*(yield from _look(call)))
+
+        return call.write_once(request, answer, PolicyAnswer)
 
     try:
-        return await call.write_once(request, begin, PolicyAnswer)
+        return await workspaces.set_policy(workspace_id, request.policy, call.now_ms, write, by=by)
     except BadPolicy as bad:
         problems = [msgspec.structs.replace(each, path=f"policy.{each.path}") for each in bad.problems]
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems) from None

@@ -12,21 +12,33 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from assent.engine.actions import account_binding, actions, circumstances, decisions, flood
+import msgspec
+
+from assent.engine.actions import account_binding, actions, circumstances, decisions, flood, recording
 from assent.engine.actions.content import PreparedEdit, prepare_edit
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.core.failpoints import failpoint
-from assent.engine.core.services import EffectServices, ExecutionServices, Services
+from assent.engine.core.services import EffectServices, ExecutionServices, Services, StoreServices
+from assent.engine.core.tenancy import Principal
 from assent.engine.views import review
+from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import Readiness, is_expired
 from assent.gate.records import OPEN, Action
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
+from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Begin, Clock, Transaction
-from assent.present.outlook import describe_binding
-from assent.present.refusals import Links, no_link, refuse_missing_type, refuse_stale, refuse_unready
+from assent.present.outlook import LookedAgain, describe_binding
+from assent.present.refusals import (
+    Links,
+    needs_approval,
+    no_link,
+    refuse_missing_type,
+    refuse_stale,
+    refuse_unready,
+)
 
 log = logging.getLogger("assent.decisions")
 
@@ -49,7 +61,7 @@ class DecisionOrder(Record):
 
     @property
     def sends_at_once(self) -> bool:
-        return self.send or (self.action.view.approval_executes and self.action.schedule_ms is None)
+        return self.action.schedule_ms is None and (self.send or self.action.view.approval_executes)
 
 
 async def approve(
@@ -59,16 +71,18 @@ async def approve(
     *,
     links: Links = no_link,
     undo: bool = False,
+    by_job: bool = True,
     readiness: Readiness | None = None,
 ) -> R:
-    """Approve an action. `undo`: what it sends can be taken back for a while. `readiness` of its connector, if the
-    caller has just asked for it.
+    """Approve an action. `undo`: what it sends can be taken back for a while. `by_job`: a job sends it, not the caller.
+    `readiness` of its connector, if the caller has just asked for it.
 
     An account that can be named now is bound first, and what the approval relies on is observed. If either changes the
-    action, its new content waits, and this refuses with STALE_REVISION.
+    action, its new content waits, and this refuses with STALE_REVISION. What is to be sent and cannot be is refused.
     """
     bound, now_ms = await _look_again(services, wish, readiness), services.clock.now_ms()
-    return await _write(services, bound, write, lambda: _approve(services, wish, links, now_ms, undo=undo))
+    queued = msgspec.structs.replace(wish, send=wish.send and by_job)
+    return await _write(services, bound, write, lambda: _approve(services, queued, links, now_ms, undo=undo))
 
 
 async def approve_together(
@@ -99,6 +113,24 @@ async def _look_again(
 ) -> Action | None:
     """Check what an approval needs before its transaction. Returns the action if it was bound to an account just now:
     that is a new revision, which the decider has not seen."""
+    try:
+        bound = await _bind(services, wish, readiness)
+    except Refusal as refusal:
+        await _keep_attempt(services, wish, refusal)
+        raise
+    if bound is not None:
+        await _keep_attempt(services, wish, needs_approval(bound, None))
+    return bound
+
+
+async def _keep_attempt(services: StoreServices, wish: DecisionOrder, refusal: Refusal) -> None:
+    """Keep that an approved action could not be sent, as if an executor had been called."""
+    if wish.send and state_of(wish.action) in (APPROVED, RETRYABLE):
+        workspace_id, by = wish.action.workspace_id, wish.decider.by
+        await recording.record_refused(services, workspace_id, refusal, by=by, tool=EXECUTE)
+
+
+async def _bind(services: EffectServices, wish: DecisionOrder, readiness: Readiness | None) -> Action | None:
     action, by, via = wish.action, wish.decider.by, wish.decider.via
     refuse_missing_type(services.effects, action)
     if action.status not in OPEN:
@@ -209,6 +241,14 @@ async def reject_held(
     return count
 
 
+async def release_held(
+    clock: Clock, decider: Decider, group: HeldGroup, until_ms: int, write: Write[int, R]
+) -> R:
+    """Let what a flood of proposals brought until a time appear in the inbox. `write` gets how many."""
+    now_ms = clock.now_ms()
+    return await write(lambda: flood.release(decider, group, until_ms, now_ms))
+
+
 async def withdraw(
     clock: Clock, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
 ) -> R:
@@ -273,6 +313,13 @@ async def edit(
             key_of=key_of,
         )
     )
+
+
+async def try_blocked(
+    services: EffectServices, caller: Principal, action_id: ActionId, write: Write[LookedAgain, R]
+) -> R:
+    """Ask again whether an action can be sent. An account that can be named now is bound: new content, which waits."""
+    return await write(await account_binding.look_again(services, caller, action_id))
 
 
 async def hand_over(

@@ -9,13 +9,15 @@ from typing import Any, Literal
 
 from assent.engine.actions import decisions, execution, reconciliation, recording, remainder
 from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.core import freezes
 from assent.engine.core.failpoints import failpoint
+from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import ExecutionServices
 from assent.engine.views import review
 from assent.gate.policy import suffices
-from assent.gate.records import Action, Assurance
+from assent.gate.records import Action, Assurance, Freeze
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.refusals import Refusal
+from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Clock, OutcomeUnknown, SendOutcome, Transaction
 from assent.present.outlook import Executed
 from assent.present.refusals import SIGNED_IN_ANSWER, Links, needs_approval, no_link, refuse_missing_type
@@ -106,6 +108,38 @@ async def resolve(
         return reconciliation.resolve(decider.workspace_id, action_id, outcome == "happened", facts, now_ms)
 
     return await write(begin)
+
+
+async def reconcile(services: ExecutionServices, job: Job) -> None:
+    """Find out what became of an attempt, as its job. Raises `JobFailed` or `JobDeferred` for a retry; returns if only
+    a person can tell."""
+    try:
+        action = await services.store.write(
+            lambda: reconciliation.mark_lost(services, job, services.clock.now_ms())
+        )
+    except Refusal as refusal:
+        if refusal.reason is Reason.FROZEN:
+            raise JobDeferred(freezes.LOOK_AGAIN_MS) from refusal
+        raise
+    failpoint("reconcile.admitted")
+    if action is None:
+        return
+    if isinstance(action, Freeze):
+        raise JobDeferred(freezes.LOOK_AGAIN_MS)
+    connector = services.connectors.get(action.effect.connector)
+    if connector is None:
+        raise JobFailed(f"connector {action.effect.connector} is not registered")
+    outcome = await reconciliation.ask_provider(services, connector, action)
+    if outcome is not None:
+        outcome = await remainder.with_view(services, action, outcome)
+    failpoint("reconcile.looked")
+    if outcome is None:
+        return
+    if isinstance(outcome, OutcomeUnknown):
+        await services.store.write(lambda: reconciliation.release_lease(action, services.clock.now_ms()))
+        raise JobFailed(f"still unknown: {outcome}")
+    await services.store.write(lambda: recording.record(action, outcome, services.clock.now_ms()))
+    failpoint("reconcile.recorded")
 
 
 async def look_now(services: ExecutionServices, wish: DecisionOrder, write: Write[Action, R]) -> R:

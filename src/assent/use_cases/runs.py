@@ -1,4 +1,4 @@
-"""Prepare a run: an operator's drafts and effects become actions that wait for a person.
+"""Prepare a run, and end its links: an operator's drafts and effects become actions that wait for a person.
 
 One transaction stores the run, its assets and its actions and remembers the answer under the
 caller's idempotency key.
@@ -16,14 +16,16 @@ from assent.engine.actions.staging import Reply, Request
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.quota import meter
-from assent.engine.core.services import EffectServices, MessageServices, Services
+from assent.engine.core.services import EffectServices, MessageServices, Services, StoreServices
+from assent.engine.views import review
 from assent.engine.webhooks import subscriptions as webhook_hosts
 from assent.engine.webhooks import webhooks
+from assent.gate.gate import Decider
 from assent.gate.preflight import refuse_schedule
-from assent.gate.records import Action, Asset
+from assent.gate.records import Action, Asset, Run
 from assent.gate.webhooks import name_event
 from assent.kernel.structs import Record
-from assent.ports import Preparation, Transaction
+from assent.ports import Begin, Preparation, Transaction
 
 
 async def prepare(
@@ -71,6 +73,17 @@ async def prepare(
     if delivery is not None:
         services.background.wake_jobs()
     return reply
+
+
+async def end_links(services: StoreServices, admit: Begin[tuple[Run, Decider]]) -> None:
+    """Revoke the review links of a run. `admit` finds the run and who may do that, in the same transaction."""
+    now_ms = services.clock.now_ms()
+
+    def begin() -> Transaction[bool]:
+        run, decider = yield from admit()
+        return (yield from review.end_links(run, decider, now_ms))
+
+    await services.store.write(begin)
 
 
 class _Delivery(Record):

@@ -87,7 +87,7 @@ class Engine:
         return await self.run_jobs()
 
     async def run_jobs(self) -> int:
-        kind = JobKind(lambda job: reconciliation.reconcile(self.services, job))
+        kind = JobKind(lambda job: executions.reconcile(self.services, job))
         return await Runner(self.app.store, self.clock, {RECONCILE_JOB: kind}, worker="test").run_due_once()
 
     async def resolve(self, action_id: ActionId, happened: bool, evidence: str) -> Action:

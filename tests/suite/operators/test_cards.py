@@ -8,8 +8,8 @@ import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 from tests.surfaces import BASE_URL, Surface
 
-from assent.gate.preflight import Readiness
 from assent.suite.content.evidence import SOURCES
+from assent.use_cases import freezes
 
 APPROVE = "chieflab_approve_action"
 EDIT = "chieflab_edit_action"
@@ -96,14 +96,14 @@ async def test_one_yes_approves_and_sends(loop: Loop) -> None:
     assert again["reason"] == "action_closed"
 
 
-async def test_a_yes_to_sending_what_cannot_go_out_keeps_the_approval_and_says_why(surface: Surface) -> None:
+async def test_a_yes_to_sending_what_cannot_go_out_decides_nothing_and_says_why(surface: Surface) -> None:
     await surface.sign_in()
     run = await post(surface, "linkedin")
     answer = (await surface.call(APPROVE, {"actionId": run["actions"][0]["id"], "send": True})).payload
 
-    assert (answer["status"], answer["sent"]) == ("approved", False)
-    assert answer["notSent"]["reason"] == "missing_connector"
-    assert answer["userMessage"].startswith("Approved. It was not sent:")
+    assert (answer["reason"], answer["status"]) == ("missing_connector", "awaiting_approval")
+    assert answer["recoveryTool"]["name"] == "chieflab_connect_provider"
+    assert "send" not in calls(answer)[APPROVE]["args"]
 
 
 async def test_no_suggested_call_has_an_open_place(loop: Loop) -> None:
@@ -329,7 +329,9 @@ async def test_only_a_page_of_this_server_can_be_taken_down_and_only_once(loop: 
 
 async def test_a_repeated_yes_to_an_earlier_version_sends_nothing(loop: Loop) -> None:
     """The key belongs to the yes of the first version; the second one was approved and not ordered to go out."""
-    loop.zernio.ready = Readiness(False, "missing_connector", "Zernio is not connected.")
+    assert loop.workspace_id is not None
+    where = loop.app.store, loop.workspace_id, loop.clock.now_ms()
+    await freezes.freeze(*where, by="test", why="")
     staged = (
         await loop.call("chieflab_post", {"channel": "linkedin", "body": "Version two is out."})
     ).payload
@@ -337,7 +339,7 @@ async def test_a_repeated_yes_to_an_earlier_version_sends_nothing(loop: Loop) ->
     yes = {"actionId": action_id, "digest": digest, "send": True, "idempotencyKey": "the first yes"}
     assert (await loop.call(APPROVE, yes)).payload["sent"] is False
     edited = (await loop.call(EDIT, {"actionId": action_id, "body": "Version three is out."})).payload
-    loop.zernio.ready = Readiness(ready=True)
+    await freezes.unfreeze(*where, by="test")
     await loop.call(APPROVE, {"actionId": action_id, "digest": edited["digest"]})
 
     again = (await loop.call(APPROVE, yes)).payload

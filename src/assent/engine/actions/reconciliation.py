@@ -1,7 +1,7 @@
 """Reconcile attempts whose outcome is unknown (C10, C30).
 
-The job is enqueued with the claim and due when the lease ends, so any live process takes over from
-one that died. It first records that the outcome is unknown. Then it uses the delivery that the
+The job (`use_cases.executions.reconcile`) is enqueued with the claim and due when the lease ends, so any live process
+takes over from one that died. It first records that the outcome is unknown. Then it uses the delivery that the
 connector declares: repeat under the same key, look the effect up, or leave the answer to a person.
 `assent.engine.actions.execution` describes the protocol.
 """
@@ -12,11 +12,10 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, doubts, remainder
+from assent.engine.actions import actions, doubts
 from assent.engine.actions.execution import await_outcome
-from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, record, settle
+from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, settle
 from assent.engine.core import freezes, jobs, journal
-from assent.engine.core.failpoints import failpoint
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import EffectServices, ExecutionServices
 from assent.gate import gate
@@ -27,35 +26,6 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Connector, Context, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
 from assent.present import refusals
 from assent.present.refusals import NOT_IN_QUESTION
-
-
-async def reconcile(services: ExecutionServices, job: Job) -> None:
-    """Handle the job. Raises `JobFailed` or `JobDeferred` for a retry; returns if only a person can tell."""
-    try:
-        action = await services.store.write(lambda: mark_lost(services, job, services.clock.now_ms()))
-    except Refusal as refusal:
-        if refusal.reason is Reason.FROZEN:
-            raise JobDeferred(freezes.LOOK_AGAIN_MS) from refusal
-        raise
-    failpoint("reconcile.admitted")
-    if action is None:
-        return
-    if isinstance(action, Freeze):
-        raise JobDeferred(freezes.LOOK_AGAIN_MS)
-    connector = services.connectors.get(action.effect.connector)
-    if connector is None:
-        raise JobFailed(f"connector {action.effect.connector} is not registered")
-    outcome = await ask_provider(services, connector, action)
-    if outcome is not None:
-        outcome = await remainder.with_view(services, action, outcome)
-    failpoint("reconcile.looked")
-    if outcome is None:
-        return
-    if isinstance(outcome, OutcomeUnknown):
-        await services.store.write(lambda: release_lease(action, services.clock.now_ms()))
-        raise JobFailed(f"still unknown: {outcome}")
-    await services.store.write(lambda: record(action, outcome, services.clock.now_ms()))
-    failpoint("reconcile.recorded")
 
 
 def mark_lost(services: ExecutionServices, job: Job, now_ms: int) -> Transaction[Action | Freeze | None]:

@@ -298,7 +298,7 @@ async def decide_held(visit: Visit) -> Response:
     group = await visit.read(lambda: _find_held(visit))
     decider = visit.decider(group.workspace_id, shown_ms)
     if decision == "release":
-        count = await visit.write(lambda: flood.release(decider, group, shown_ms, visit.now_ms))
+        count = await decisions.release_held(visit.services.clock, decider, group, shown_ms, visit.write)
     elif decision == "reject":
         count = await decisions.reject_held(
             visit.services.clock, decider, group, reason, shown_ms, visit.write

@@ -25,6 +25,7 @@ from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
 from assent.serving.web.shell.problems import NOT_FOUND, Link, PageProblem, PageRefused
+from assent.use_cases.workspaces import decide_signup
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
@@ -271,7 +272,7 @@ async def _decide_signup(visit: Visit, decision: Decision, title: str, text: str
     facts = (("Name", asked.name), ("Unconfirmed e-mail", asked.email))
     await visit.confirm(form, Consequence(title, text, button, facts, back="/inbox"))
     person = visit.person
-    if not await visit.write(lambda: signup.decide(asked.workspace_id, decision, person, now_ms)):
+    if not await decide_signup(asked.workspace_id, decision, person, now_ms, visit.write):
         raise PageRefused(NOT_FOUND)
     return visit.go(f"/inbox?signup={decision}")
 

@@ -34,7 +34,7 @@ from assent.gate.gate import Decider
 from assent.gate.mail import keeps_requests
 from assent.gate.policy import Policy
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action
+from assent.gate.records import Action, Run
 from assent.gate.review_link import LOOK
 from assent.gate.transitions import (
     APPROVED,
@@ -93,6 +93,7 @@ from assent.serving.web.shell.rate import PageRate
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import when
 from assent.serving.web.shell.word_diff import PAGE_STEPS, LabelledDiff, word_diff
+from assent.use_cases import runs
 
 
 class ReviewPages:
@@ -182,13 +183,13 @@ class ReviewPages:
         await self._check_nonce(request, form, f"end-links {run_id}")
         now_ms = self._services.clock.now_ms()
 
-        def end() -> Transaction[None]:
+        def admit_person() -> Transaction[tuple[Run, Decider]]:
             viewer = yield from admit(shown, now_ms)
             if viewer.session is None:
                 raise PageRefused(NO_LINK)
-            yield from review.end_links(viewer.run, viewer.decider(""), now_ms)
+            return viewer.run, viewer.decider("")
 
-        await self._services.store.write(end)
+        await runs.end_links(self._services, admit_person)
         return see_other(f"/runs/{run_id}?did=end-links")
 
     async def _read_form(

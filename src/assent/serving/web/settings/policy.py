@@ -29,6 +29,7 @@ from assent.ports import Transaction
 from assent.present.rule_text import PRESET_WORDS, describe_policy, name_policy
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
+from assent.use_cases.workspaces import set_policy
 
 # The matrix of a policy: a row for each risk and channel, with how many people must approve. Pure.
 #
@@ -266,9 +267,8 @@ async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[
         facts = (("Workspace", visit.place.name), ("Policy", name_policy(drafted)))
         text = " ".join(describe_policy(drafted))
         await visit.confirm(form, Consequence("Change the policy?", text, "Change the policy", facts))
-        await visit.write(
-            lambda: policies.save(visit.workspace_id, source, visit.now_ms, by=visit.person.label)
-        )
+        by = visit.person.label
+        await set_policy(visit.workspace_id, source, visit.now_ms, visit.write, by=by)
     except tomllib.TOMLDecodeError as error:
         return [f"The rules cannot be read: {error}."]
     except BadPolicy as bad:
