@@ -81,9 +81,7 @@ COMMANDS: Final[dict[str, Usage]] = {
         ("local", "https://hooks.example.org/x", "--event", "nothing"), ("local", "http://127.0.0.1/")
     ),
     "workspace webhook-subscriptions": of_workspace(),
-    "workspace webhook-change": Usage(("local", "sub_1", "--on"), ("local", "sub_1")),
     "workspace webhook-unsubscribe": of_workspace("sub_1"),
-    "workspace webhook-test": of_workspace("sub_1"),
     "workspace webhooks": Usage(("local",), ("local", "--state", "odd")),
     "workspace webhook-resend": of_workspace("whd_1"),
     "workspace credits": Usage(("local",), ("local", "--limit", "-3")),

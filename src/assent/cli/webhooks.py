@@ -3,16 +3,14 @@ get events, and the log of deliveries."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from assent.cli.session import CommandSession, Failure, T
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY, WhichWorkspace, use_workspace
 from assent.engine.core.tenancy import Workspace
-from assent.engine.webhooks import events as outgoing_events
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
 from assent.engine.webhooks.webhooks import DeliveryRecord, Resent, Try
@@ -24,24 +22,6 @@ from assent.ports import Transaction
 
 if TYPE_CHECKING:
     from assent.app import App
-
-WhichSubscription = Annotated[
-    str,
-    typer.Argument(
-        metavar="SUBSCRIPTION",
-        help="Its id, from `assent workspace webhook-subscriptions`.",
-        show_default=False,
-    ),
-]
-WhichEvents = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--event",
-        metavar="EVENT",
-        help=f"Post this event ({', '.join(EVENTS)}); repeatable.",
-        show_default=False,
-    ),
-]
 
 
 def secret(
@@ -186,14 +166,25 @@ def subscribe(
     session: CommandSession,
     workspace: WhichWorkspace,
     url: Annotated[str, typer.Argument(metavar="URL", help="A public https address.", show_default=False)],
-    event: WhichEvents = None,
+    event: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--event",
+            metavar="EVENT",
+            help=f"Post this event ({', '.join(EVENTS)}); repeatable.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Post the events of a workspace's actions to an address, all of them unless you name some."""
 
     async def make(app: App, found: Workspace) -> dict[str, Any]:
         services = app.services.for_workspace(found.workspace_id)
         begin = subscriptions.add(services, found.workspace_id, url, event or EVENTS, by=BY)
-        made = await _explain_unfit(app.store.write(begin))
+        try:
+            made = await app.store.write(begin)
+        except UnfitSubscription as unfit:
+            raise Failure(str(unfit)) from unfit
         return {"workspaceId": found.workspace_id, "subscriptionId": made}
 
     view = use_workspace(session, workspace, make)
@@ -201,80 +192,32 @@ def subscribe(
     session.give(view, view["subscriptionId"])
 
 
-def change_subscription(
+def unsubscribe(
     session: CommandSession,
     workspace: WhichWorkspace,
-    subscription: WhichSubscription,
-    event: WhichEvents = None,
-    on: Annotated[
-        bool | None, typer.Option("--on/--off", help="Post its events, or none.", show_default=False)
-    ] = None,
+    subscription: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUBSCRIPTION",
+            help="Its id, from `assent workspace webhook-subscriptions`.",
+            show_default=False,
+        ),
+    ],
 ) -> None:
-    """Choose which events a subscription gets, or turn it off and on."""
-    if not event and on is None:
-        raise Failure("Name events with --event, or say --on or --off.")
-
-    async def alter(app: App, found: Workspace) -> dict[str, Any]:
-        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
-        known = await _find(app, workspace_id, subscription)
-        wanted, enabled = event or known.events, known.enabled if on is None else on
-        await _explain_unfit(
-            app.store.write(
-                lambda: subscriptions.change(
-                    workspace_id, subscription, wanted, now_ms, enabled=enabled, by=BY
-                )
-            )
-        )
-        return _describe_subscription(await _find(app, workspace_id, subscription), now_ms)
-
-    view = use_workspace(session, workspace, alter)
-    session.give(view, f"This subscription is {view['state']} and gets: {', '.join(view['events'])}.")
-
-
-def unsubscribe(session: CommandSession, workspace: WhichWorkspace, subscription: WhichSubscription) -> None:
     """Post no more events to an address. What waits for it is not sent; its log is kept for 30 days."""
 
     async def end(app: App, found: Workspace) -> dict[str, Any]:
         workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
-        await _find(app, workspace_id, subscription)
+        if await app.store.read(partial(subscriptions.find, workspace_id, subscription)) is None:
+            raise Failure(
+                f"There is no subscription {subscription!r} here.\nSee them: "
+                f"{session.again('workspace', 'webhook-subscriptions', workspace_id)}"
+            )
         await app.store.write(partial(subscriptions.remove, workspace_id, subscription, now_ms, by=BY))
         return {"workspaceId": workspace_id, "subscriptionId": subscription, "removed": True}
 
     view = use_workspace(session, workspace, end)
     session.give(view, f"Subscription {subscription} is removed.")
-
-
-def send_test(session: CommandSession, workspace: WhichWorkspace, subscription: WhichSubscription) -> None:
-    """Post a test event to a subscription. A running server sends it."""
-
-    async def send(app: App, found: Workspace) -> dict[str, Any]:
-        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
-        await _find(app, workspace_id, subscription)
-        queued = await app.store.write(partial(outgoing_events.send_test, workspace_id, subscription, now_ms))
-        if queued is None:
-            turn_on = ("workspace", "webhook-change", workspace_id, subscription, "--on")
-            raise Failure(f"This subscription is off.\nTurn it on: {session.again(*turn_on)}")
-        return {"workspaceId": workspace_id, "subscriptionId": subscription, "deliveryId": queued}
-
-    view = use_workspace(session, workspace, send)
-    session.give(view, f"Delivery {view['deliveryId']} is being sent.")
-
-
-async def _find(app: App, workspace_id: WorkspaceId, subscription_id: str) -> Subscription:
-    found = await app.store.read(partial(subscriptions.find, workspace_id, subscription_id))
-    if found is None:
-        raise Failure(
-            f"There is no subscription {subscription_id!r} here.\nSee them: "
-            f"{app.services.links.shell_command('workspace', 'webhook-subscriptions', workspace_id)}"
-        )
-    return found
-
-
-async def _explain_unfit(work: Awaitable[T]) -> T:
-    try:
-        return await work
-    except UnfitSubscription as unfit:
-        raise Failure(str(unfit)) from unfit
 
 
 def _describe_subscription(each: Subscription, now_ms: int) -> dict[str, Any]:
