@@ -39,12 +39,17 @@ from assent.workflow.issues import mismatches
 # The answers file of `assent workflow test`: what is answered to each step, by its id.
 
 
-class StepAnswer(WireRecord, forbid_unknown_fields=True):
-    """One answer: the content that an agent would send, and a person's decision."""
+class TypedAnswer(WireRecord, forbid_unknown_fields=True):
+    """The content that an agent would send."""
 
     notes_markdown: str | None = None
     context: dict[str, Any] = {}
     output: Any = None
+
+
+class StepAnswer(TypedAnswer, forbid_unknown_fields=True):
+    """One answer of a file: the content, and a person's decision."""
+
     decision: str | None = None
     reason: str = ""
 
@@ -546,11 +551,7 @@ def _step(session: CommandSession, program: Program, snapshot: Snapshot, shown: 
             session.say(str(failure))
             continue
         if isinstance(outcome, Blocked):
-            session.say(_list_issues(outcome.issues))
-            if outcome.example is not None:
-                session.say(f"This passes as output: {msgspec.json.encode(outcome.example).decode()}")
-            if outcome.notes_example is not None:
-                session.say(f"Notes like this pass: {outcome.notes_example}")
+            session.say(_list_issues(outcome.issues) + _show_example(outcome))
         elif isinstance(outcome, NeedsConfirmation):
             session.say("Not confirmed; the step stays.")
         else:
@@ -561,16 +562,11 @@ def _step(session: CommandSession, program: Program, snapshot: Snapshot, shown: 
 def _content(typed: str) -> Content:
     if not typed.lstrip().startswith("{"):
         return Content(notes=typed or None)
-    given = _object(typed)
-    unknown = sorted(set(given) - {"notesMarkdown", "context", "output"})
-    if unknown:
-        raise Failure(f"There is no {unknown[0]!r} here; write notesMarkdown, context or output.")
-    context, notes = given.get("context", {}), given.get("notesMarkdown")
-    if not isinstance(context, dict):
-        raise Failure("context is an object.")
-    if notes is not None and not isinstance(notes, str):
-        raise Failure("notesMarkdown is a text.")
-    return Content(notes=notes, output=given.get("output"), context=context)
+    try:
+        given = msgspec.json.decode(typed, type=TypedAnswer)
+    except msgspec.DecodeError as error:
+        raise Failure(f"That is no answer: {error}. Write notesMarkdown, context or output.") from None
+    return Content(notes=given.notes_markdown, output=given.output, context=given.context)
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -588,7 +584,7 @@ def _ask(what: str) -> str | None:
 
 
 def _list_issues(issues: Sequence[Issue]) -> str:
-    return "Not yet:\n" + "\n".join(f"  {issue.path}: {issue.message}" for issue in issues)
+    return f"Not yet:\n{_tell(issues)}"
 
 
 def _warn(session: CommandSession, warnings: Sequence[Warning]) -> None:

@@ -113,7 +113,7 @@ def test_what_cannot_be_taken_at_the_terminal_is_said_and_asked_for_again(
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed) + "\n"))
     done = assent("workflow", "run", "three-steps")
     assert done.code == 1 and "[two]" in done.err and "Stopped before the end" in done.err
-    assert done.err.count("> ") == len(typed) + 1 and "notesMarkdown is a text" in done.err
+    assert done.err.count("> ") == len(typed) + 1 and "$.notesMarkdown" in done.err
     loop = {"type": "forEach", "items": "things", "maxIterations": 3}
     looping = {"id": "the-loop", "type": "loop", "title": "L", "loop": loop, "body": [step("inner")]}
     (folder / "looping.json").write_text(json.dumps(definition("looping", looping)))

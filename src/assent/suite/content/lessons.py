@@ -76,7 +76,6 @@ RULES: Final[dict[str, str]] = {
     "no_emoji": "Written without emoji, as asked before.",
     "no_hashtags": "Written without hashtags, as asked before.",
     "no_exclamation": "Written without exclamation marks, as asked before.",
-    "no_question": "Ends without a question, as asked before.",
     "plain": "Kept plain, as asked before.",
     "shorter": "Kept shorter, as asked before.",
     "phrase": "Avoids “{value}”, as asked before.",
@@ -134,12 +133,6 @@ _REASONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
                 sign=r"(?:exclamation(?:\s+(?:marks?|points?))?|ausrufezeichen)",
                 foreign=r"感嘆符(?:なし|不要|は不要|は使わないで).*|بدون علامات التعجب",
             ),
-        ),
-        (
-            "no_question",
-            _LEAD + r"(?:(?:no|without|drop|skip|remove|lose)\s+(?:the\s+|a\s+)?(?:closing|final|last)\s+question|"
-            r"(?:no|without|drop|skip|remove|lose)\s+(?:the\s+|a\s+)?questions?\s+at the end|"
-            r"(?:drop|skip|remove|lose)\s+the\s+question|keine frage am ende)" + _TAIL,
         ),
         (
             "plain",

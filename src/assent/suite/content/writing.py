@@ -73,7 +73,6 @@ _ASKED: Final[dict[str, str]] = {
     "no_emoji": "No emoji.",
     "no_hashtags": "No hashtags.",
     "no_exclamation": "No exclamation marks.",
-    "no_question": "No question at the end.",
     "plain": "Plain words, nothing promotional.",
     "shorter": "Keep it short.",
     "phrase": "Do not say “{value}”.",
