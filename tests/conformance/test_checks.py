@@ -9,7 +9,7 @@ from tests.conformance.broken import BROKEN, BrokenServer
 from tests.conformance.proxy import replaced, says
 from tests.conformance.site import Site
 
-from assent.conformance import ALL_CHECKS
+from assent.conformance.catalog import ALL_CHECKS
 from assent.conformance.checking import ConformanceCheck, check, expect
 
 pytestmark = pytest.mark.own_database

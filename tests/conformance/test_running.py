@@ -10,7 +10,7 @@ import pytest
 from tests.conformance.proxy import Asked, Forward, Handler, Told
 from tests.conformance.site import EVERYTHING, Site
 
-from assent.conformance import ALL_CHECKS
+from assent.conformance.catalog import ALL_CHECKS
 from assent.conformance.checking import (
     CHANGES,
     LOST,

@@ -15,7 +15,8 @@ import pytest
 from tests.processes.running import eventually
 from tests.surfaces import BASE_URL
 
-from assent.conformance import ALL_CHECKS, stdio_wire, wire
+from assent.conformance import stdio_wire, wire
+from assent.conformance.catalog import ALL_CHECKS
 from assent.conformance.checking import ConformanceReport, Scene, run_checks
 from assent.conformance.stdio_wire import StdioWire
 from assent.conformance.wire import ENDPOINT, LEGACY, MODERN, HttpWire, Patience, Server, Unreachable

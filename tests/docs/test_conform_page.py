@@ -12,7 +12,7 @@ import pytest
 from tests.docs.pages import DOCS, block_of, blocks_of
 from tests.processes.running import ASSENT, Serve, environment
 
-from assent.conformance import ALL_CHECKS
+from assent.conformance.catalog import ALL_CHECKS
 from assent.conformance.checking import CheckOutcome, ConformanceReport
 from assent.conformance.command import conform
 

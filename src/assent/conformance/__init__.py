@@ -2,16 +2,3 @@
 
 They know the wire format and the contract, and nothing of this server's code.
 """
-
-from __future__ import annotations
-
-from typing import Final
-
-from assent.conformance import endpoint, gate, observed, preparing, workflows
-from assent.conformance.checking import ConformanceCheck
-
-MODULES: Final = (endpoint, preparing, gate, workflows, observed)
-ALL_CHECKS: Final[tuple[ConformanceCheck, ...]] = tuple(
-    each for module in MODULES for each in vars(module).values() if isinstance(each, ConformanceCheck)
-)
-"""The checks in the order of their modules."""

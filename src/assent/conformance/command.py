@@ -149,7 +149,7 @@ def _refuse_bad_options(
     rules: list[str],
     seconds: float,
 ) -> None:
-    from assent.conformance import ALL_CHECKS
+    from assent.conformance.catalog import ALL_CHECKS
 
     if safe and allow_effects:
         raise Failure(
@@ -243,7 +243,7 @@ def _explain_unreachable(target: Target, error: str) -> str:
 async def _run(
     session: CommandSession, target: Target, *, allow_effects: bool, safe: bool, rules: list[str]
 ) -> ConformanceReport:
-    from assent.conformance import ALL_CHECKS
+    from assent.conformance.catalog import ALL_CHECKS
     from assent.conformance.checking import Scene, run_checks
     from assent.conformance.wire import Patience
 
