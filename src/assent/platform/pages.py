@@ -10,11 +10,11 @@ from assent.serving.web.shell.console import Visit as Visit
 from assent.serving.web.shell.errors_to_pages import Endpoint as Endpoint
 from assent.serving.web.shell.errors_to_pages import make_routes as make_routes
 from assent.serving.web.shell.headers import PAGE_HEADERS as PAGE_HEADERS
+from assent.serving.web.shell.page_site import PageRate as PageRate
 from assent.serving.web.shell.picture_files import PICTURE_HEADERS as PICTURE_HEADERS
 from assent.serving.web.shell.picture_files import answer as answer
 from assent.serving.web.shell.problems import NOT_FOUND as NOT_FOUND
 from assent.serving.web.shell.problems import PageProblem as PageProblem
 from assent.serving.web.shell.problems import PageRefused as PageRefused
-from assent.serving.web.shell.rate import PageRate as PageRate
 from assent.serving.web.shell.rendering import NavigationEntry as NavigationEntry
 from assent.serving.web.shell.rendering import page as page

@@ -119,7 +119,7 @@ class McpServer:
     """Answers one JSON-RPC request of either era, the same on both transports (E57)."""
 
     DIRECT: tuple[str, ...] = ("tools/call",)
-    """Methods that are answered without the SDK's dispatcher."""
+    """Methods that are answered without the SDK's dispatcher. A server whose tools need its context has none."""
 
     def __init__(
         self,
@@ -247,7 +247,9 @@ class McpServer:
             exchange.odd_arguments = params["arguments"]
             params = {**params, "arguments": {}}
         version = LATEST_HANDSHAKE_VERSION if modern is None else exchange.version
-        if method in self.DIRECT and exchange.foreign is None:
+        if method in self.DIRECT:
+            if self._foreign is not None and exchange.foreign is not None:
+                exchange.context = self._foreign.offer_own(exchange.context, (params or {}).get("name"))
             return await self._call_directly(exchange, version, params or {}, modern=modern is not None)
         connection = Connection.from_envelope(version, *(modern or (None, None)))
         dispatch = SingleDispatch(
@@ -257,7 +259,7 @@ class McpServer:
         )
         server = self._server
         if self._foreign is not None and exchange.foreign is not None:
-            server = self._foreign.make_server(self._call_tool)
+            server = self._foreign.server
         result = await serve_one(server, dispatch, method, params, connection=connection, lifespan_state=None)
         if exchange.structured is not None and "structuredContent" in result:
             result["structuredContent"] = msgspec.Raw(exchange.structured.encode())
@@ -295,7 +297,7 @@ class McpServer:
         return listed if shared else {**listed, "cacheScope": "private"}
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
-        """Call a tool for a caller that sees wrapped servers, through the SDK."""
+        """Call a tool through the SDK's dispatcher."""
         return await self._answer_call(ctx.request, params)
 
     async def _answer_call(self, exchange: Exchange, params: CallToolRequestParams) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Lists are private and short-lived, because a wrapped server may change them.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
@@ -15,7 +15,7 @@ from typing import Any, Final
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, CallToolRequestParams, PaginatedRequestParams
+from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, PaginatedRequestParams
 from mcp_types.methods import CACHEABLE_METHODS
 
 from assent import __version__
@@ -30,9 +30,6 @@ COMPLETE: Final = "complete"
 SERVER_ERROR: Final = -32000
 SERVER_INFO: Final = {"name": "assent", "version": __version__}
 
-CallOwn = Callable[[Any, CallToolRequestParams], Awaitable[dict[str, Any]]]
-"""Calls a tool of the table."""
-
 
 class ForeignServer:
     """Answers the messages of callers that have a profile."""
@@ -44,8 +41,6 @@ class ForeignServer:
         self._edge = edge
         self._load_gateway = load_gateway
         self.wraps_workspaces = wraps_workspaces
-        self._server: Server[Any] | None = None
-        self._call_own: CallOwn | None = None
 
     @cached_property
     def gateway(self) -> ToolGateway:
@@ -88,23 +83,26 @@ class ForeignServer:
         meta = {**(result.get("_meta") or {}), SERVER_INFO_META_KEY: SERVER_INFO}
         return {"resultType": COMPLETE, **result, "_meta": meta}
 
-    def make_server(self, call_own: CallOwn) -> Server[Any]:
-        """Return the SDK's server for these callers, made at its first use."""
-        if self._server is not None:
-            return self._server
-        self._call_own = call_own
+    def offer_own(self, context: RequestContext, name: Any) -> RequestContext:
+        """Return the context of a call of one of this server's own tools. Raises `MCPError` for any other."""
+        if not isinstance(name, str) or name not in self.gateway.own_tools:
+            raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {str(name)[:80]!r} here.")
+        return replace(context, offered=self.gateway.own_tools)
+
+    @cached_property
+    def server(self) -> Server[Any]:
+        """The SDK's server for these callers. Their calls of tools do not pass it."""
         hints: dict[Any, CacheHint] = dict.fromkeys(CACHEABLE_METHODS, CacheHint(FOREIGN_TTL_MS, "private"))
         hints["resources/read"] = CacheHint()
         handlers: dict[str, Any] = {
             "on_list_tools": self._list_tools,
-            "on_call_tool": self._call_tool,
             "on_list_resources": partial(self._pass_on, "resources/list"),
             "on_list_resource_templates": partial(self._pass_on, "resources/templates/list"),
             "on_read_resource": partial(self._pass_on, "resources/read"),
             "on_list_prompts": partial(self._pass_on, "prompts/list"),
             "on_get_prompt": partial(self._pass_on, "prompts/get"),
         }
-        self._server = Server(
+        return Server(
             "assent",
             version=__version__,
             title="Assent",
@@ -113,7 +111,6 @@ class ForeignServer:
             cache_hints=hints,
             **handlers,
         )
-        return self._server
 
     @cached_property
     def _own_entries(self) -> list[dict[str, Any]]:
@@ -123,15 +120,6 @@ class ForeignServer:
     async def _list_tools(self, ctx: Any, params: PaginatedRequestParams | None) -> dict[str, Any]:
         tools = [*await self.gateway.list_tools(ctx.request.foreign), *self._own_entries]
         return {"resultType": COMPLETE, "tools": tools, "cacheScope": "private"}
-
-    async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
-        exchange = ctx.request
-        if params.name not in self.gateway.own_tools:
-            raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r} here.")
-        if self._call_own is None:
-            raise LookupError("the server was not made")
-        exchange.context = replace(exchange.context, offered=self.gateway.own_tools)
-        return await self._call_own(ctx, params)
 
     async def _pass_on(self, method: str, ctx: Any, params: Any) -> dict[str, Any]:
         """Answer a request about resources or prompts."""

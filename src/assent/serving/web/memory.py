@@ -18,7 +18,6 @@ from assent.engine.views import memory_views
 from assent.engine.views.memory_views import GROUPS, USES_COUNTED, WRITTEN, MemoryFilter, MemoryPage, Uses
 from assent.kernel.ids import is_uuid
 from assent.ports import Transaction
-from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.serving.web.shell.lists import with_query
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
@@ -46,16 +45,6 @@ STATE_BADGES: Final = {
     "proposed": Badge("Not confirmed", "warn"),
     "retired": Badge("Not used"),
 }
-WRITTEN_HINTS: Final = {
-    "brand_voice": "Every draft follows it: “Short sentences, no exclamation marks.”",
-    "repo_fact": "Drafts may quote it: “The roastery opened in 2014.”",
-    "proof": "Drafts may use it as evidence: “1,400 people joined in a month.”",
-    "claim_risk": "Drafts leave it out: “the best coffee in Oslo”.",
-    "lesson": "Later drafts are reminded of it: “Say the price in the first line.”",
-}
-"""The kinds that a person writes, with an example."""
-
-
 NO_SUCH_ENTRY: Final = PageProblem(
     404,
     "There is no such memory",
@@ -208,7 +197,7 @@ async def _require_person(visit: Visit, entry_id: str, form: dict[str, str]) -> 
     if entry is not None and entry.state != "confirmed":
         text = "Later drafts use it from then on."
         facts = ((KIND_NAMES.get(entry.kind, entry.kind), entry.body[:BODY_CHARS]),)
-        await visit.confirm(form, Consequence("Confirm this?", text, "Confirm it", facts))
+        await visit.confirm(form, "Confirm this?", text, "Confirm it", facts)
 
 
 async def write(visit: Visit) -> Response:
@@ -236,7 +225,7 @@ async def write(visit: Visit) -> Response:
     values = {
         "old": old,
         "typed": typed,
-        "kinds": [(kind, KIND_NAMES[kind], WRITTEN_HINTS[kind]) for kind in WRITTEN],
+        "kinds": [(kind, KIND_NAMES[kind]) for kind in WRITTEN],
         "tenants": [each.tenant_id for each in tenants],
         "advice": advice,
         "nonce": visit.nonce(subject),
@@ -268,7 +257,7 @@ async def _save(
     if old is not None:
         facts = (("Until now", old.body[:BODY_CHARS]), ("From now on", body[:BODY_CHARS]))
     ask = "Remember this?" if old is None else "Replace these words?"
-    await visit.confirm(form, Consequence(ask, "Later drafts follow it from then on.", "Remember it", facts))
+    await visit.confirm(form, ask, "Later drafts follow it from then on.", "Remember it", facts)
     by = visit.person.label
 
     def store() -> Transaction[str | None]:

@@ -14,7 +14,7 @@ from assent.engine.views.names import ShownNames
 from assent.engine.views.operations import Operations, RecordedDecision
 from assent.gate.policy import RANK, Requirement
 from assent.gate.records import Action, Assurance
-from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from assent.kernel.limits import DAY_MS, SECOND_MS
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.present.rule_text import describe_need
@@ -23,28 +23,13 @@ from assent.serving.web.review.history import capital
 from assent.serving.web.shell.charts import draw_rows
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import with_query
+from assent.serving.web.shell.times import short_span
 
 AGES: Final = ("Under 1 hour", "1 to 4 hours", "4 to 24 hours", "1 to 3 days", "3 to 7 days", "Over 7 days")
 """The names of the ages, the youngest first."""
 RISKS: Final = ("High-risk", "Medium-risk", "Low-risk")
 PERIODS: Final = (("7", "7 days"), ("28", "28 days"), ("91", "3 months"))
 """The periods by their name in the address."""
-
-_SPANS: Final = (
-    (DAY_MS, "day", "days"),
-    (HOUR_MS, "h", "h"),
-    (MINUTE_MS, "min", "min"),
-    (SECOND_MS, "s", "s"),
-)
-
-
-def write_span(ms: float) -> str:
-    """`42 min`, `3 h`, `2 days`."""
-    for size, one, many in _SPANS:
-        if ms >= size:
-            count = round(ms / size)
-            return f"{count:,} {one if count == 1 else many}"
-    return "0 s"
 
 
 def name_agent(proposed_by: str, labels: dict[str, str]) -> str:
@@ -237,7 +222,7 @@ async def show(visit: Visit) -> Response:
         ],
         "decided": len(decided),
         "is_cut": len(read.decisions) >= operations.MOST_DECISIONS,
-        "median": write_span(median(one.waited_ms for one in decided)) if decided else "",
+        "median": short_span(round(median(one.waited_ms for one in decided))) if decided else "",
         "by_channel": _rows(list_waits(decided, lambda one: effects.page_label(one.channel))),
         "by_person": _rows(list_waits(decided, lambda one: one.by)),
         "agents": [
@@ -253,7 +238,7 @@ async def show(visit: Visit) -> Response:
                 "title": name.title if (name := found.names.actions.get(one.action_id)) else one.action_id,
                 "by": one.by,
                 "at": visit.when(one.at_ms),
-                "span": write_span(one.looked_ms or 0),
+                "span": short_span(one.looked_ms or 0),
                 "href": f"/runs/{one.run_id}#action-{one.action_id}",
             }
             for one in hasty[:SHOWN]
@@ -272,7 +257,12 @@ async def show(visit: Visit) -> Response:
 def _rows(waits: Sequence[Wait]) -> list[dict[str, Any]]:
     lengths = draw_rows([wait.median_ms for wait in waits[:SHOWN]])
     return [
-        {"name": wait.name, "span": write_span(wait.median_ms), "count": wait.decided, "length": length}
+        {
+            "name": wait.name,
+            "span": short_span(round(wait.median_ms)),
+            "count": wait.decided,
+            "length": length,
+        }
         for wait, length in zip(waits[:SHOWN], lengths, strict=True)
     ]
 

@@ -21,7 +21,7 @@ from assent.serving.web.inbox import batch as batch_screen
 from assent.serving.web.inbox import screen as inbox_screen
 from assent.serving.web.people import screens as people_screens
 from assent.serving.web.people.oidc import CALLBACK, START, OidcPages, OidcSignIn
-from assent.serving.web.people.people import Cookies, KeysWhenReady
+from assent.serving.web.people.people import KeysWhenReady
 from assent.serving.web.people.sign_in import SignInPages
 from assent.serving.web.review.page import ReviewPages
 from assent.serving.web.sessions import screens as sessions_screens
@@ -32,6 +32,7 @@ from assent.serving.web.settings import workspace as workspace_screens
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Console, Screen
 from assent.serving.web.shell.errors_to_pages import make_routes, page_endpoint
 from assent.serving.web.shell.live import Live, LivePages
+from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.picture_files import PicturePages
 from assent.serving.web.shell.problems import LOST, http_problem
 
@@ -58,7 +59,7 @@ def answer_lost(
     services: Services, keys: KeysWhenReady, *, base_url: str, added: tuple[Screen, ...]
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Answer an unknown address. A signed-in person keeps the navigation."""
-    console = Console(services, keys, Cookies(base_url), (*SCREENS, *added), base_url=base_url)
+    console = Console(PageSite(services, keys, base_url=base_url), (*SCREENS, *added))
 
     async def show_framed(request: Request) -> Response:
         return (await console.visit(request, "")).problem(LOST)
@@ -86,22 +87,14 @@ def review_routes(
     added: tuple[Screen, ...],
 ) -> list[Route]:
     """`added` are the screens of extensions."""
-    cookies = Cookies(base_url)
-    console = Console(services, keys, cookies, (*SCREENS, *added), base_url=base_url)
-    signing_in = SignInPages(
-        services,
-        keys,
-        cookies,
-        base_url=base_url,
-        trust_proxy=trust_proxy,
-        issuer=oidc.issuer.client.name if oidc is not None else "",
-    )
+    site = PageSite(services, keys, base_url=base_url, trust_proxy=trust_proxy)
+    console = Console(site, (*SCREENS, *added))
+    signing_in = SignInPages(site, oidc.issuer.client.name if oidc is not None else "")
     with_issuer = []
     if oidc is not None:
-        pages = OidcPages(services, keys, cookies, oidc, base_url=base_url, trust_proxy=trust_proxy)
+        pages = OidcPages(site, oidc)
         with_issuer = [(START, LOOK, pages.start), (CALLBACK, LOOK, pages.callback)]
-    review = ReviewPages(services, keys, cookies, base_url=base_url)
-    shown = PicturePages(services, keys, cookies)
+    review, shown = ReviewPages(site), PicturePages(site)
     routes = make_routes(
         base_url,
         ("/runs/{run_id}", LOOK, review.run),
@@ -114,6 +107,6 @@ def review_routes(
         ("/sign-in/passkey", SEND, signing_in.passkey),
         ("/sign-in/{token}", LOOK_AND_SEND, signing_in.link),
         ("/sign-out", SEND, signing_in.sign_out),
-        ("/events", LOOK, LivePages(services, cookies, live).events),
+        ("/events", LOOK, LivePages(site, live).events),
     )
     return [*routes, *console.routes()]

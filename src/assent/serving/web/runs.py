@@ -195,7 +195,6 @@ def action_row(action: Action, frozen: Freeze | None, now_ms: int) -> dict[str, 
         "badge": status_badge(action, now_ms),
         "external_url": web_address(action.external_url),
         "at": when(action.executed_ms or action.created_ms, now_ms),
-        "position": action.position,
     }
 
 
@@ -245,7 +244,6 @@ async def story(visit: Visit) -> Response:
         "operator": operator,
         "stages": draw_pipeline(found, effects, visit.now_ms),
         "result": describe_result(measured, effects) if measured is not None else "",
-        "started": visit.when(found.run.created_ms),
         "total": sum(each.actions for each in found.standings),
         "badges": standing_badges(found.standings),
         "status": RUN_STATUSES.get(found.status, NOTHING),
@@ -263,7 +261,6 @@ async def story(visit: Visit) -> Response:
         "older_events": with_query(here, {**kept, "events": str(older.seq)}) + "#history" if older else None,
         "newest_events": with_query(here, {"state": state}) + "#history" if before.seq else None,
         "next_move": measured.next_move if measured is not None else None,
-        "due": visit.when(planned.due_ms) if planned is not None else None,
         "is_workflow": found.is_workflow,
         "inputs": [(name, to_text(value)) for name, value in sorted(found.run.inputs.items())],
     }

@@ -8,8 +8,9 @@ from tests.serving.web.shell.test_session_graph import tree
 from assent.engine.views.session_views import Moment, SessionRunLine, TimedStep, time_steps
 from assent.kernel.ids import RunId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
-from assent.serving.web.sessions.cards import draw_split, run_badge, span
+from assent.serving.web.sessions.cards import draw_split, run_badge
 from assent.serving.web.sessions.graph import count_tries, make_axis, number_branches, order_rows, page
+from assent.serving.web.shell.times import short_span
 
 
 def line(*, complete: bool = False, asks: bool = False, updated_ms: int = 0) -> SessionRunLine:
@@ -82,7 +83,15 @@ def test_a_run_says_what_it_waits_for_and_since_when(run: SessionRunLine, now_ms
 
 def test_lengths_are_short_words() -> None:
     lengths = (-5, 40_000, 3 * MINUTE_MS, HOUR_MS, HOUR_MS + 5 * MINUTE_MS, DAY_MS, 9 * DAY_MS)
-    assert [span(each) for each in lengths] == ["0 s", "40 s", "3 min", "1 h", "1 h 5 min", "1 day", "9 days"]
+    assert [short_span(each) for each in lengths] == [
+        "0 s",
+        "40 s",
+        "3 min",
+        "1 h",
+        "1 h 5 min",
+        "1 day",
+        "9 days",
+    ]
 
 
 def test_branches_are_numbered_by_their_ends_and_the_trunk_belongs_to_the_current_one() -> None:

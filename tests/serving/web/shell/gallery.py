@@ -50,7 +50,6 @@ SHOTS: Final[tuple[Shot, ...]] = (
     Shot("review", height=1100),
     Shot("review", *PHONE, dark=True),
     Shot("edit"),
-    Shot("action", height=860),
     Shot("refund"),
     Shot("unknown"),
     Shot("runs"),

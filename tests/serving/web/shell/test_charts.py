@@ -134,8 +134,6 @@ def test_hasty_are_approvals_of_high_risk_on_a_page_that_was_hardly_open() -> No
         ("local", 1, 1, 0, 0),
     ]
     assert [wait.median_ms for wait in screens.list_waits(found, lambda one: one.by)] == [3_000]
-    spans = [screens.write_span(ms) for ms in (0, 1_500, 2_520_000, 3 * 3_600_000, DAY_MS, 3 * DAY_MS)]
-    assert spans == ["0 s", "2 s", "42 min", "3 h", "1 day", "3 days"]
 
 
 @pytest.mark.parametrize("zone", ["", "Europe/Oslo", "America/Sao_Paulo", "Asia/Kolkata", "Pacific/Apia"])

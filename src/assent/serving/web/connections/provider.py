@@ -10,7 +10,6 @@ from assent.engine.connections.oauth_access import OAuthAccess, find_access
 from assent.gate.connection import Connection, ConnectionState, ConnectorInfo, KeyWords, ProviderWords
 from assent.kernel.structs import Record
 from assent.ports import Choosing
-from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
@@ -140,9 +139,8 @@ async def confirm(
 ) -> None:
     """Require that a person does this with a provider (`Visit.confirm`)."""
     facts = (("Workspace", visit.place.name), ("Provider", view.info.label))
-    title = f"{verb} {view.info.label}?"
-    what = Consequence(title, text, f"{verb} it", facts, danger=danger, secret_fields=SECRET_FIELDS)
-    await visit.confirm(form, what)
+    title, button = f"{verb} {view.info.label}?", f"{verb} it"
+    await visit.confirm(form, title, text, button, facts, danger=danger, secret_fields=SECRET_FIELDS)
 
 
 def subject(visit: Visit, provider: str) -> str:

@@ -91,7 +91,6 @@ async def show(
         "view": view,
         "words": view.words,
         "state": view.state,
-        "here_again": address(visit, view.id),
         "all_providers": address(visit),
         "to": {
             name: address(visit, f"{view.id}/{name}")

@@ -21,7 +21,6 @@ from assent.gate.effects import EffectTypes
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
 from assent.serving.web.inbox.rows import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
-from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
 from assent.serving.web.shell.problems import NOT_FOUND, Link, PageProblem, PageRefused
@@ -270,7 +269,7 @@ async def _decide_signup(visit: Visit, decision: Decision, title: str, text: str
     if asked is None:
         raise PageRefused(NOT_FOUND)
     facts = (("Name", asked.name), ("Unconfirmed e-mail", asked.email))
-    await visit.confirm(form, Consequence(title, text, button, facts, back="/inbox"))
+    await visit.confirm(form, title, text, button, facts, back="/inbox")
     person = visit.person
     if not await decide_signup(asked.workspace_id, decision, person, now_ms, visit.write):
         raise PageRefused(NOT_FOUND)

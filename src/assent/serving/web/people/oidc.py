@@ -19,17 +19,16 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine.core.services import Services
 from assent.engine.people import oidc, people
 from assent.engine.people.oidc import AdmissionRules, IdentifiedPerson, SignInDenied
 from assent.kernel import tokens
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.net.oidc import OidcFailed, OidcIssuer, OidcProblem
 from assent.ports import Store
-from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, KeysWhenReady
+from assent.serving.web.people.people import HOW_TO_SIGN_IN
 from assent.serving.web.shell.headers import PAGE_HEADERS, see_other
+from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
-from assent.serving.web.shell.rate import PageRate
 
 log = logging.getLogger("assent.web")
 
@@ -80,35 +79,22 @@ class OidcSignIn:
 class OidcPages:
     """`/sign-in/oidc` and its callback."""
 
-    def __init__(
-        self,
-        services: Services,
-        keys: KeysWhenReady,
-        cookies: Cookies,
-        offered: OidcSignIn,
-        *,
-        base_url: str,
-        trust_proxy: bool = False,
-    ) -> None:
-        self._services = services
-        self._keys = keys
-        self._cookies = cookies
+    def __init__(self, site: PageSite, offered: OidcSignIn) -> None:
+        self._site = site
         self._offered = offered
         self._issuer = offered.issuer
-        self._base_url = base_url
-        self._rate = PageRate(services, trust_proxy=trust_proxy)
-        self._cookie = cookies.named("assent-oidc")
+        self._cookie = site.cookies.named("assent-oidc")
         self._name = offered.issuer.client.name
 
     async def start(self, request: Request) -> Response:
         """Begin an attempt and redirect to the issuer."""
-        await self._rate.count_stranger(request.scope)
-        at_home = request.headers.get("host", "").lower() == urlsplit(self._base_url).netloc.lower()
+        await self._site.count_stranger(request.scope)
+        at_home = request.headers.get("host", "").lower() == urlsplit(self._site.base_url).netloc.lower()
         if not at_home and "here" not in request.query_params:
             # The callback arrives at our own address, and so must the cookie.
-            return see_other(f"{self._base_url}{START}?here=1")
-        ring, now_ms = await self._ring(), self._services.clock.now_ms()
-        state = tokens.encode(self._services.entropy(STATE_BYTES))
+            return see_other(f"{self._site.base_url}{START}?here=1")
+        ring, now_ms = await self._ring(), self._site.services.clock.now_ms()
+        state = tokens.encode(self._site.services.entropy(STATE_BYTES))
         nonce, verifier = _derive(ring, state)
         try:
             url = await self._issuer.start_url(
@@ -119,13 +105,13 @@ class OidcPages:
         response = RedirectResponse(url, status_code=303, headers=PAGE_HEADERS)
         expires = (now_ms + oidc.STATE_TTL_MS).to_bytes(_EXPIRY_BYTES, "big")
         attempt = ring.sign(expires + state.encode())
-        self._cookies.keep(response, self._cookie, attempt, oidc.STATE_TTL_MS // 1000)
+        self._site.cookies.keep(response, self._cookie, attempt, oidc.STATE_TTL_MS // 1000)
         return response
 
     async def callback(self, request: Request) -> Response:
         """End an attempt: redirect to a sign-in link of the person whom the issuer identified."""
-        await self._rate.count_stranger(request.scope)
-        given, now_ms = request.query_params, self._services.clock.now_ms()
+        await self._site.count_stranger(request.scope)
+        given, now_ms = request.query_params, self._site.services.clock.now_ms()
         ring = await self._ring()
         state = self._attempt(request, ring, now_ms)
         if state is None or not hmac.compare_digest(state.encode(), given.get("state", "").encode()):
@@ -135,7 +121,7 @@ class OidcPages:
                 "It was started in another browser, or more than ten minutes ago. You are not signed in by it.",
                 "Start again in this browser.",
             )
-        if not await self._services.store.write(lambda: oidc.use_state(state, now_ms)):
+        if not await self._site.services.store.write(lambda: oidc.use_state(state, now_ms)):
             raise self._refuse(
                 400,
                 "This sign-in was used already",
@@ -158,7 +144,7 @@ class OidcPages:
                 verifier=verifier,
                 claim=self._offered.rules.claim,
             )
-            rules = await self._offered.resolve(self._services.store)
+            rules = await self._offered.resolve(self._site.services.store)
             token = await self._admit(oidc.judge(rules, claims))
         except OidcFailed as failed:
             raise self._explain(failed) from None
@@ -174,21 +160,21 @@ class OidcPages:
                 )
             ) from None
         response = see_other(f"/sign-in/{token}")
-        self._cookies.forget(response, self._cookie)
+        self._site.cookies.forget(response, self._cookie)
         return response
 
     async def _admit(self, who: IdentifiedPerson) -> str:
-        services, now_ms = self._services, self._services.clock.now_ms()
+        services, now_ms = self._site.services, self._site.services.clock.now_ms()
         new_id, entropy = services.new_id(now_ms), services.entropy(people.ENTROPY_BYTES)
         return await services.store.write(lambda: oidc.admit(who, new_id, entropy, now_ms))
 
     @property
     def _callback(self) -> str:
-        return self._base_url + CALLBACK
+        return self._site.base_url + CALLBACK
 
     async def _ring(self) -> KeyRing:
-        await self._keys()  # the secrets are checked against the store
-        return KeyRing.for_purpose(self._services.keys.master, "oidc-sign-in")
+        await self._site.keys()  # the secrets are checked against the store
+        return KeyRing.for_purpose(self._site.services.keys.master, "oidc-sign-in")
 
     def _attempt(self, request: Request, ring: KeyRing, now_ms: int) -> str | None:
         """The state of this browser's attempt, or None."""

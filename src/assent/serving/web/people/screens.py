@@ -20,7 +20,6 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import NotSent, OutcomeUnknown, Transaction
-from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import NAME_ADVICE, is_name, name_device
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Screen, Visit
@@ -71,7 +70,7 @@ async def _invite(visit: Visit) -> Response:
     text = "You get a link. The person who opens it signs in under this name and can decide."
     if role is Role.MEMBER:
         facts += (("Workspaces", labels),)
-    await visit.confirm(form, Consequence("Invite this person?", text, "Invite them", facts))
+    await visit.confirm(form, "Invite this person?", text, "Invite them", facts)
     person = Person(visit.services.new_id(visit.now_ms), name, role, email or None)
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
@@ -108,9 +107,7 @@ async def again(visit: Visit) -> Response:
     if person is None:
         raise PageRefused(NOT_FOUND)
     text = "The person who opens it signs in under this name and can decide. Earlier links end."
-    await visit.confirm(
-        form, Consequence("Make a new sign-in link?", text, "Make the link", (("For", person.label),))
-    )
+    await visit.confirm(form, "Make a new sign-in link?", text, "Make the link", (("For", person.label),))
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
         lambda: members.invite_again(person_id, entropy, visit.now_ms, by=visit.person.label)
@@ -126,7 +123,7 @@ async def remove(visit: Visit) -> Response:
     if person is not None and person_id != visit.person.person_id:
         text = "They are signed out everywhere and cannot come back. What they decided stays recorded."
         facts = (("Name", person.label),)
-        await visit.confirm(form, Consequence("Remove this person?", text, "Remove them", facts, danger=True))
+        await visit.confirm(form, "Remove this person?", text, "Remove them", facts, danger=True)
         await visit.write(lambda: members.remove(person_id, visit.now_ms, by=visit.person.label))
     return visit.go("/settings/people")
 
@@ -211,7 +208,7 @@ async def _add(visit: Visit) -> Response:
     label = " ".join(form.get("label", "").split())
     label = label if is_name(label) else name_device(visit.request)
     text = "With this passkey you sign in and confirm. Add only one that is yours alone."
-    await visit.confirm(form, Consequence("Add this passkey?", text, "Add it", (("Passkey", label),)))
+    await visit.confirm(form, "Add this passkey?", text, "Add it", (("Passkey", label),))
     if not await visit.write(lambda: passkeys.add(visit.person, made, label, visit.now_ms)):
         raise PageRefused(PASSKEY_NOT_MADE)
     return visit.go("/settings/passkeys")
@@ -223,7 +220,7 @@ async def remove_passkey(visit: Visit) -> Response:
     held = await visit.read(lambda: passkeys.list_own(visit.person.person_id))
     facts = tuple(("Passkey", each.label) for each in held if each.credential_id == credential_id)
     text = "It no longer works on this server. Remove it from your device, too."
-    await visit.confirm(form, Consequence("Remove this passkey?", text, "Remove it", facts, danger=True))
+    await visit.confirm(form, "Remove this passkey?", text, "Remove it", facts, danger=True)
     await visit.write(lambda: passkeys.remove(visit.person, credential_id, visit.now_ms))
     return visit.go("/settings/passkeys")
 
@@ -251,7 +248,6 @@ async def start(visit: Visit) -> Response:
         "is_named": brand.name != LOCAL_NAME,
         "name": brand.name,
         "snippets": (clients.stdio_snippet(visit.services, None), *on_http) if is_local else on_http,
-        "endpoint": clients.endpoint(base_url),
         "placeholder_key": key,
         "connected": visit.when(max(seen.values())) if seen else None,
         "sample_nonce": visit.nonce(visit.here("sample")),
@@ -263,7 +259,7 @@ async def make_sample(visit: Visit) -> Response:
     """Prepare the sample run and open it."""
     form = await visit.form(visit.here("sample"))
     text = "One draft for your own site appears in the inbox. Nothing is published unless you approve it."
-    await visit.confirm(form, Consequence("Make a sample draft?", text, "Make it"))
+    await visit.confirm(form, "Make a sample draft?", text, "Make it")
     principal = Principal(
         workspace_id=visit.workspace_id,
         workspace_name=visit.place.name,

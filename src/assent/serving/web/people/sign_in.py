@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assent.engine.core.offloading import run_apart
-from assent.engine.core.services import Services
 from assent.engine.people import mailed_links, members, passkeys, people, proofs
 from assent.engine.people.origins import can_hold_keys, count_cookie, origin_of
 from assent.engine.people.people import SignedIn
@@ -36,18 +35,16 @@ from assent.serving.web.people.people import (
     NAME_ADVICE,
     SIGN_IN_FIRST,
     THEN_SECONDS,
-    Cookies,
-    KeysWhenReady,
     find_session,
     is_name,
     is_own_path,
     name_device,
 )
 from assent.serving.web.shell import clients
-from assent.serving.web.shell.forms import FormNonces, path_of, read_form
+from assent.serving.web.shell.forms import path_of, read_form
 from assent.serving.web.shell.headers import CONFIRMING_HEADERS, see_other
+from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.problems import UNREADABLE_FORM, PageProblem, PageRefused
-from assent.serving.web.shell.rate import PageRate
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import find_zone
 from assent.tools.arguments import is_address
@@ -85,34 +82,20 @@ BY_PASSKEY: Final = "sign in with a passkey"
 class SignInPages:
     """`/sign-in`, `/sign-in/{token}`, `/sign-in/passkey` and `/sign-out`."""
 
-    def __init__(
-        self,
-        services: Services,
-        keys: KeysWhenReady,
-        cookies: Cookies,
-        *,
-        base_url: str,
-        trust_proxy: bool = False,
-        issuer: str = "",
-    ) -> None:
+    def __init__(self, site: PageSite, issuer: str = "") -> None:
+        self._site = site
         self._issuer = issuer
-        self._trust_proxy = trust_proxy
-        self._rate = PageRate(services, trust_proxy=trust_proxy)
-        self._services = services
-        self._keys = keys
-        self._cookies = cookies
-        self._base_url = base_url
 
     async def how(self, request: Request) -> Response:
         """Show how to sign in, or who is signed in, with the form that e-mails a link."""
-        await self._rate.count_stranger(request.scope)
+        await self._site.count_stranger(request.scope)
         mailed_to, wrong = "", ""
         if request.method == "POST":
             mailed_to, wrong = await self._mail(request)
-        session = await find_session(self._services, self._cookies, request)
-        nonces = await self._nonces()
+        session = await find_session(self._site.services, self._site.cookies, request)
+        nonces = await self._site.nonces()
         browser = nonces.browser(request)
-        nonce, now_ms = "", self._services.clock.now_ms()
+        nonce, now_ms = "", self._site.services.clock.now_ms()
         if session is not None:
             nonce = nonces.issue(browser, f"sign-out {session.session_id}", now_ms)
         values = {
@@ -120,19 +103,19 @@ class SignInPages:
             "confirmed": session is not None and session.is_confirmed,
             "sign_out_nonce": nonce,
             "issuer": self._issuer,
-            "owner_link": clients.terminal_command(self._services, "owner-link"),
-            "can_mail": await self._services.outgoing.can_send_notes(),
+            "owner_link": clients.terminal_command(self._site.services, "owner-link"),
+            "can_mail": await self._site.services.outgoing.can_send_notes(),
             "email": mailed_to or (session.person.email or "" if session is not None else ""),
             "mailed": bool(mailed_to) and not wrong,
             "advice": {"email": wrong} if wrong else {},
             "minutes": MAILED_LINK_TTL_MS // MINUTE_MS,
-            "party": passkeys.relying_party(self._base_url),
-            "origin": origin_of(self._base_url),
+            "party": passkeys.relying_party(self._site.base_url),
+            "origin": origin_of(self._site.base_url),
             "passkey_nonce": nonces.issue_once(browser, BY_PASSKEY, now_ms),
             "needs_key": session is not None
             and session.public_key is None
-            and not suffices(count_cookie(self._base_url, session.assurance), Assurance.PERSON),
-            "can_hold_keys": can_hold_keys(self._base_url),
+            and not suffices(count_cookie(self._site.base_url, session.assurance), Assurance.PERSON),
+            "can_hold_keys": can_hold_keys(self._site.base_url),
         }
         response = page(
             request,
@@ -144,31 +127,31 @@ class SignInPages:
         nonces.remember(browser, response)
         then = request.query_params.get("then", "")
         if session is None and is_own_path(then):
-            self._cookies.keep(response, self._cookies.then, quote(then), THEN_SECONDS)
+            self._site.cookies.keep(response, self._site.cookies.then, quote(then), THEN_SECONDS)
         return response
 
     async def _mail(self, request: Request) -> tuple[str, str]:
         """E-mail a link. The page is the same whether or not the address is known."""
         email = (await read_form(request)).get("email", "").strip()
-        if not await self._services.outgoing.can_send_notes():
+        if not await self._site.services.outgoing.can_send_notes():
             raise PageRefused(NO_MAIL)
         if not is_address(email):
             return email, "Enter the e-mail address that you gave here, such as ada@example.org."
-        address = client_address(request.scope, trust_proxy=self._trust_proxy)
-        await mailed_links.ask(self._services, email, address)
+        address = client_address(request.scope, trust_proxy=self._site.trusts_proxy)
+        await mailed_links.ask(self._site.services, email, address)
         return email, ""
 
     async def link(self, request: Request) -> Response:
         """Show the button of a link; on POST, sign in."""
-        await self._rate.count_stranger(request.scope)
+        await self._site.count_stranger(request.scope)
         token = request.path_params["token"]
         form = await read_form(request) if request.method == "POST" else {}
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._site.services.clock.now_ms()
         name = " ".join(form.get("name", "").split())
         if request.method == "POST" and (is_name(name) or not name):
-            entropy = self._services.entropy(people.ENTROPY_BYTES)
+            entropy = self._site.services.entropy(people.ENTROPY_BYTES)
             key = await _read_key(form)
-            signed_in = await self._services.store.write(
+            signed_in = await self._site.services.store.write(
                 lambda: people.sign_in(
                     token,
                     entropy,
@@ -182,37 +165,37 @@ class SignInPages:
             if signed_in is None:
                 raise PageRefused(LINK_ENDED)
             return await self._welcome(request, signed_in)
-        person = await self._services.store.read(lambda: people.find_link(token, now_ms))
+        person = await self._site.services.store.read(lambda: people.find_link(token, now_ms))
         if person is None:
             raise PageRefused(LINK_ENDED)
         values = {
             "name": name or ("" if person.name == people.OWNER else person.name),
             "advice": {"name": NAME_ADVICE} if name else {},
-            "can_hold_keys": can_hold_keys(self._base_url),
+            "can_hold_keys": can_hold_keys(self._site.base_url),
             "label": person.label if person.named_by else "",
         }
         return page(request, "sign_in.html", values, status=400 if name else 200, headers=CONFIRMING_HEADERS)
 
     async def passkey(self, request: Request) -> Response:
         """Sign in with a passkey, whose challenge covers the key that the browser made."""
-        await self._rate.count_stranger(request.scope)
-        form, now_ms = await read_form(request), self._services.clock.now_ms()
-        nonce, nonces = form.get(NONCE_FIELD, ""), await self._nonces()
+        await self._site.count_stranger(request.scope)
+        form, now_ms = await read_form(request), self._site.services.clock.now_ms()
+        nonce, nonces = form.get(NONCE_FIELD, ""), await self._site.nonces()
         expires_ms = nonces.check_once(request, nonce, BY_PASSKEY, now_ms)
         answer = form.get(PROOF_FIELD, "").removeprefix("passkey:")
         credential_id = read_credential_id(answer)
-        found = await self._services.store.read(lambda: passkeys.find(credential_id))
+        found = await self._site.services.store.read(lambda: passkeys.find(credential_id))
         if found is None:
             raise PageRefused(UNKNOWN_PASSKEY)
         known, person = found
         statement = FormStatement(
-            origin_of(self._base_url), path_of(request), "", select_covered(form), nonce
+            origin_of(self._site.base_url), path_of(request), "", select_covered(form), nonce
         )
-        used = await run_apart(passkeys.read_use, answer, known, statement.challenge(), self._base_url)
+        used = await run_apart(passkeys.read_use, answer, known, statement.challenge(), self._site.base_url)
         if used is None:
             raise PageRefused(UNKNOWN_PASSKEY)
         proof = proofs.FormProof("", Assurance.PASSKEY, nonce, expires_ms, used)
-        entropy, key = self._services.entropy(people.ENTROPY_BYTES), await _read_key(form)
+        entropy, key = self._site.services.entropy(people.ENTROPY_BYTES), await _read_key(form)
 
         def enter() -> Transaction[SignedIn | None]:
             if not (yield from proofs.use(proof, now_ms)):
@@ -229,7 +212,7 @@ class SignInPages:
                 )
             )
 
-        signed_in = await self._services.store.write(enter)
+        signed_in = await self._site.services.store.write(enter)
         if signed_in is None:
             raise PageRefused(UNKNOWN_PASSKEY)
         return await self._welcome(request, signed_in)
@@ -237,25 +220,27 @@ class SignInPages:
     async def _welcome(self, request: Request, signed_in: SignedIn) -> Response:
         """Lead to the page that the person wanted to open, else to the inbox; to the first steps where
         nothing was ever prepared."""
-        then = unquote(request.cookies.get(self._cookies.then, ""))
+        then = unquote(request.cookies.get(self._site.cookies.then, ""))
         where = then if is_own_path(then) else ""
         if not where:
-            is_new = await self._services.store.read(lambda: members.is_new(signed_in.session.person))
+            is_new = await self._site.services.store.read(lambda: members.is_new(signed_in.session.person))
             where = "/start" if is_new else "/inbox"
         response = see_other(where)
         if then:
-            self._cookies.forget(response, self._cookies.then)
-        self._cookies.keep(response, self._cookies.session, signed_in.secret, SESSION_TTL_MS // 1000)
+            self._site.cookies.forget(response, self._site.cookies.then)
+        self._site.cookies.keep(
+            response, self._site.cookies.session, signed_in.secret, SESSION_TTL_MS // 1000
+        )
         return response
 
     async def sign_out(self, request: Request) -> Response:
         """End this session, or all sessions of the person."""
         form = await read_form(request)
-        session = await find_session(self._services, self._cookies, request)
+        session = await find_session(self._site.services, self._site.cookies, request)
         if session is None:
             raise PageRefused(SIGN_IN_FIRST)
-        now_ms = self._services.clock.now_ms()
-        nonces = await self._nonces()
+        now_ms = self._site.services.clock.now_ms()
+        nonces = await self._site.nonces()
         nonces.check(request, form.get("nonce", ""), f"sign-out {session.session_id}", now_ms)
 
         def end() -> Transaction[None]:
@@ -264,13 +249,10 @@ class SignInPages:
             else:
                 yield from people.sign_out(session, now_ms)
 
-        await self._services.store.write(end)
+        await self._site.services.store.write(end)
         response = see_other("/sign-in")
-        self._cookies.forget(response, self._cookies.session)
+        self._site.cookies.forget(response, self._site.cookies.session)
         return response
-
-    async def _nonces(self) -> FormNonces:
-        return FormNonces((await self._keys()).forms, self._services.entropy, base_url=self._base_url)
 
 
 async def _read_key(form: dict[str, str]) -> str | None:

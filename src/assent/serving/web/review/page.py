@@ -56,7 +56,7 @@ from assent.ports import Begin, Connector, Transaction
 from assent.present.refusals import describe_freeze, explain_missing_type
 from assent.present.status_report import describe_run
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
-from assent.serving.web.people.people import Cookies, KeysWhenReady, find_session
+from assent.serving.web.people.people import find_session
 from assent.serving.web.review import card as review_card
 from assent.serving.web.review import decisions as review_decisions
 from assent.serving.web.review import pictures as review_pictures
@@ -88,8 +88,8 @@ from assent.serving.web.shell.headers import (
     see_other,
 )
 from assent.serving.web.shell.lists import whole_number
+from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageRefused
-from assent.serving.web.shell.rate import PageRate
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import when
 from assent.serving.web.shell.word_diff import PAGE_STEPS, LabelledDiff, word_diff
@@ -99,31 +99,20 @@ from assent.use_cases import runs
 class ReviewPages:
     """`/runs/{run_id}` and the targets of its forms."""
 
-    def __init__(
-        self,
-        services: Services,
-        keys: KeysWhenReady,
-        cookies: Cookies,
-        *,
-        base_url: str,
-    ) -> None:
-        self._services = services
-        self._keys = keys
-        self._cookies = cookies
-        self._base_url = base_url
-        self._rate = PageRate(services)
+    def __init__(self, site: PageSite) -> None:
+        self._site = site
 
     async def run(self, request: Request) -> Response:
         """Show the page, or exchange a valid link for a cookie."""
-        run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
+        run_id, now_ms = request.path_params["run_id"], self._site.services.clock.now_ms()
         access = await self._access()
         claims = access.link(request, run_id, now_ms)
         if claims is not None:
-            await self._rate.count_link(claims)
-            await self._services.store.read(lambda: find_run(claims))
+            await self._site.count_link(claims)
+            await self._site.services.store.read(lambda: find_run(claims))
             return access.swap(request, claims, now_ms)
         shown = access.shown(request, run_id, now_ms)
-        await self._rate.count(shown)
+        await self._site.count(shown)
         try:
             return await self._show(request, shown)
         except PageRefused as refused:
@@ -167,21 +156,22 @@ class ReviewPages:
         self, request: Request, shown: PresentedAccess, form: dict[str, str]
     ) -> PresentedAccess:
         """The access with what was signed on the confirm page."""
-        session = await find_session(self._services, self._cookies, request)
+        session = await find_session(self._site.services, self._site.cookies, request)
         if session is None:
             return shown
         proof = await (await self._confirming()).read(request, session, form)
         return msgspec.structs.replace(shown, proof=proof)
 
     async def _confirming(self) -> Confirming:
-        return Confirming(self._services, await self._nonces(), base_url=self._base_url)
+        site = self._site
+        return Confirming(site.services, await site.nonces(), base_url=site.base_url)
 
     async def end_links(self, request: Request) -> Response:
         run_id = request.path_params["run_id"]
         shown = await self._require_access(request, run_id)
         form = await read_form(request)
         await self._check_nonce(request, form, f"end-links {run_id}")
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._site.services.clock.now_ms()
 
         def admit_person() -> Transaction[tuple[Run, Decider]]:
             viewer = yield from admit(shown, now_ms)
@@ -189,14 +179,14 @@ class ReviewPages:
                 raise PageRefused(NO_LINK)
             return viewer.run, viewer.decider("")
 
-        await runs.end_links(self._services, admit_person)
+        await runs.end_links(self._site.services, admit_person)
         return see_other(f"/runs/{run_id}?did=end-links")
 
     async def _read_form(
         self, shown: PresentedAccess, action_id: str, decision: str, form: dict[str, str], shown_ms: int
     ) -> SubmittedForm:
         """Read who decides about what. Access and rights are checked again in the transaction that decides."""
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._site.services.clock.now_ms()
 
         def look() -> Transaction[tuple[Viewer, Decider, Action]]:
             viewer = yield from admit(shown, now_ms)
@@ -210,7 +200,7 @@ class ReviewPages:
                 raise NeedsPerson
             return viewer, decider, action
 
-        viewer, decider, action = await self._services.store.read(look)
+        viewer, decider, action = await self._site.services.store.read(look)
 
         async def write(begin: Begin[Action]) -> Action:
             def decide() -> Transaction[Action]:
@@ -221,10 +211,10 @@ class ReviewPages:
                     raise PageRefused(STALE_FORM)
                 return (yield from begin())
 
-            return await self._services.store.write(decide)
+            return await self._site.services.store.write(decide)
 
-        services = self._services.for_workspace(action.workspace_id)
-        return SubmittedForm(services, viewer, decider, action, form, self._base_url, write)
+        services = self._site.services.for_workspace(action.workspace_id)
+        return SubmittedForm(services, viewer, decider, action, form, self._site.base_url, write)
 
     async def _finish(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
         executes = form.get("then") == "send" or action.view.approval_executes
@@ -235,24 +225,24 @@ class ReviewPages:
         if decision == "again" or (decision == "edit" and form.get("then") == "approve"):
             here = f"/runs/{action.run_id}?did={decision}&action={action.action_id}&open=approve"
             return see_other(f"{here}#action-{action.action_id}")
-        now_ms = self._services.clock.now_ms()
-        then = await self._services.store.read(lambda: find_next(viewer, action, did, now_ms))
+        now_ms = self._site.services.clock.now_ms()
+        then = await self._site.services.store.read(lambda: find_next(viewer, action, did, now_ms))
         response = see_other(lead_on(action, did, then))
         if viewer.session is None:
-            self._cookies.keep_name(response, review_decisions.read_name(viewer, form))
+            self._site.cookies.keep_name(response, review_decisions.read_name(viewer, form))
         return response
 
     async def _show(
         self, request: Request, shown: PresentedAccess, tried: RejectedForm | None = None
     ) -> Response:
-        now_ms, store = self._services.clock.now_ms(), self._services.store
+        now_ms, store = self._site.services.clock.now_ms(), self._site.services.store
 
         def look() -> Transaction[tuple[Viewer, RunReview, int, Action | None, str]]:
             viewer = yield from admit(shown, now_ms)
             waiting = 0
             if viewer.session is not None:
                 waiting = yield from members.count_waiting(viewer.session.person, now_ms)
-            effects = self._services.for_workspace(viewer.run.workspace_id).effects
+            effects = self._site.services.for_workspace(viewer.run.workspace_id).effects
             found = yield from review.read_review(viewer.run, effects)
             decided = yield from find_decided(request, viewer, found)
             if decided is None:
@@ -261,16 +251,16 @@ class ReviewPages:
             return viewer, found, waiting, decided, describe_freeze(frozen, decided)
 
         viewer, found, waiting, decided, stopped = await store.read(look)
-        services = self._services.for_workspace(viewer.run.workspace_id)
-        nonces = await self._nonces()
+        services = self._site.services.for_workspace(viewer.run.workspace_id)
+        nonces = await self._site.nonces()
         browser = nonces.browser(request)
 
         def nonce(action: Action, decision: str) -> str:
             about = subject(action.run_id, action.action_id, action.digest, decision)
             return nonces.issue(browser, about, now_ms)
 
-        name = self._cookies.name_given(request)
-        seen = self._cookies.seen(request)
+        name = self._site.cookies.name_given(request)
+        seen = self._site.cookies.seen(request)
         looking = FormContext(
             viewer.assurance,
             name,
@@ -303,7 +293,9 @@ class ReviewPages:
             "operator": services.effects.operators.get(found.run.operator, found.run.operator),
             "rest": review_card.list_rest(found, cards),
             "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
-            "done": say_done(request, found, cards, decided, nonce, self._services.limits.undo_ms, stopped)
+            "done": say_done(
+                request, found, cards, decided, nonce, self._site.services.limits.undo_ms, stopped
+            )
             if tried is None
             else None,
             "looks_again": look_again is not None,
@@ -317,7 +309,9 @@ class ReviewPages:
             request, "review.html", values, status=tried.status if tried is not None else 200, headers=headers
         )
         nonces.remember(browser, response)
-        self._cookies.keep_seen(response, {**seen, **{_short(each): each.revision for each in found.actions}})
+        self._site.cookies.keep_seen(
+            response, {**seen, **{_short(each): each.revision for each in found.actions}}
+        )
         return response
 
     def _batch_nonce(self, nonces: FormNonces, browser: Browser, viewer: Viewer, now_ms: int) -> str:
@@ -334,21 +328,21 @@ class ReviewPages:
     async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
         """The edit page, with limits and differences. Changes nothing."""
         viewer, action = await self._find_action(request)
-        services = self._services.for_workspace(action.workspace_id)
+        services = self._site.services.for_workspace(action.workspace_id)
         has_form = action.view.fields and not explain_missing_type(services.effects, action)
         if not permits(viewer.scope, "edit") or not has_form:
             return see_other(f"/runs/{action.run_id}")
-        now_ms = self._services.clock.now_ms()
-        nonces = await self._nonces()
+        now_ms = self._site.services.clock.now_ms()
+        nonces = await self._site.nonces()
         browser = nonces.browser(request)
         about = subject(action.run_id, action.action_id, action.digest, "edit")
-        place = await self._services.store.read(partial(tenancy.get_workspace, action.workspace_id))
+        place = await self._site.services.store.read(partial(tenancy.get_workspace, action.workspace_id))
         trial = EditTrial()
         if form is not None:
             trial = await try_edit(services, action, form)
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
-            "name": (form or {}).get("name") or self._cookies.name_given(request),
+            "name": (form or {}).get("name") or self._site.cookies.name_given(request),
             "nonce": nonces.issue(browser, about, now_ms),
             "preview": await run_apart(build_preview, action, html=True),
             "workspace_name": place.name,
@@ -364,33 +358,29 @@ class ReviewPages:
         return viewer, action
 
     async def _look_up(self, request: Request, shown: PresentedAccess) -> tuple[Viewer, Action, Policy]:
-        action_id, now_ms = request.path_params["action_id"], self._services.clock.now_ms()
+        action_id, now_ms = request.path_params["action_id"], self._site.services.clock.now_ms()
 
         def look() -> Transaction[tuple[Viewer, Action, Policy]]:
             viewer = yield from admit(shown, now_ms)
             return viewer, *(yield from find_action(viewer, action_id))
 
-        return await self._services.store.read(look)
+        return await self._site.services.store.read(look)
 
     async def _require_access(self, request: Request, run_id: str) -> PresentedAccess:
         """Return the credentials of a form's sender. Refuses a sender without any."""
-        shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
+        shown = (await self._access()).shown(request, run_id, self._site.services.clock.now_ms())
         if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:
             raise PageRefused(NO_LINK)
-        await self._rate.count(shown)
+        await self._site.count(shown)
         return shown
 
     async def _check_nonce(self, request: Request, form: dict[str, str], about: str) -> int:
-        return (await self._nonces()).check(
-            request, form.get("nonce", ""), about, self._services.clock.now_ms()
+        return (await self._site.nonces()).check(
+            request, form.get("nonce", ""), about, self._site.services.clock.now_ms()
         )
 
     async def _access(self) -> ReviewAccess:
-        return ReviewAccess(await self._keys(), self._cookies)
-
-    async def _nonces(self) -> FormNonces:
-        keys = await self._keys()
-        return FormNonces(keys.forms, self._services.entropy, base_url=self._base_url)
+        return ReviewAccess(await self._site.keys(), self._site.cookies)
 
 
 def find_action(viewer: Viewer, action_id: str) -> Transaction[tuple[Action, Policy]]:

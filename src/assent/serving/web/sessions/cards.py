@@ -21,14 +21,14 @@ from assent.engine.views.session_views import (
     StepView,
     TreeNode,
 )
-from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
+from assent.kernel.limits import MINUTE_MS
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.sessions.graph import LaidOutRow
 from assent.serving.web.shell.markdown import render
 from assent.serving.web.shell.rendering import Badge
-from assent.serving.web.shell.times import when
+from assent.serving.web.shell.times import short_span, when
 from assent.serving.web.shell.word_diff import PAGE_STEPS, LabelledDiff, Piece, differs, word_diff
 from assent.workflow.dashboard import (
     SEVERITIES,
@@ -88,23 +88,10 @@ def run_badge(line: SessionRunLine, now_ms: int) -> Badge:
         return Badge("Complete", "ok")
     waited_ms = now_ms - line.updated_ms
     if line.asks_person:
-        return Badge(f"Waiting for a person, {span(waited_ms)}", "warn")
+        return Badge(f"Waiting for a person, {short_span(waited_ms)}", "warn")
     if waited_ms < AT_WORK_MS:
         return Badge("The agent is at work", "info")
-    return Badge(f"Waiting for the agent, {span(waited_ms)}", "info")
-
-
-def span(ms: int) -> str:
-    """`40 s`, `3 min`, `2 h 5 min`, `2 days`."""
-    if ms < MINUTE_MS:
-        return f"{max(0, ms) // 1000} s"
-    if ms < HOUR_MS:
-        return f"{ms // MINUTE_MS} min"
-    if ms < DAY_MS:
-        minutes = ms % HOUR_MS // MINUTE_MS
-        return f"{ms // HOUR_MS} h {minutes} min" if minutes else f"{ms // HOUR_MS} h"
-    days = ms // DAY_MS
-    return f"{days} day{'s' if days > 1 else ''}"
+    return Badge(f"Waiting for the agent, {short_span(waited_ms)}", "info")
 
 
 def node_title(node: TreeNode | Passage) -> str:
@@ -121,7 +108,9 @@ def graph_row(row: LaidOutRow, view: RunView, selected: int, now_ms: int) -> dic
         "row": row,
         "title": title,
         "at": when(node.created_ms, now_ms),
-        "took": span(node.created_ms - before.created_ms) if before is not None and not row.folded else "",
+        "took": short_span(node.created_ms - before.created_ms)
+        if before is not None and not row.folded
+        else "",
         "branch": name_branch(row) if row.branch and not row.folded else "",
         "badges": () if row.folded else _badges(row, waiting_at(view, node.node)),
         "is_selected": node.node == selected and not row.folded,
@@ -397,8 +386,8 @@ def _pair(left: Passage | None, right: Passage | None, steps: Steps) -> Pair:
         left=left.node if left is not None else None,
         right=right.node if right is not None else None,
         took=(
-            span(left.took_ms) if left is not None else "",
-            span(right.took_ms) if right is not None else "",
+            short_span(left.took_ms) if left is not None else "",
+            short_span(right.took_ms) if right is not None else "",
         ),
         notes=word_diff(_notes(left), _notes(right), steps),
         findings=_match_findings(old, new),

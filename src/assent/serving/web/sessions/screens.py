@@ -34,7 +34,6 @@ from assent.serving.web.sessions.cards import (
     render_text,
     results,
     run_badge,
-    span,
     step_card,
 )
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
@@ -43,6 +42,7 @@ from assent.serving.web.shell.headers import attach
 from assent.serving.web.shell.lists import whole_number
 from assent.serving.web.shell.markdown import render
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.serving.web.shell.times import short_span
 from assent.workflow import bundle as bundle_files
 from assent.workflow.bundle import Bundle, BundleRefused
 from assent.workflow.text import sessions as session_text
@@ -239,7 +239,6 @@ async def compare(visit: Visit) -> Response:
         return found
 
     found = await visit.read(look)
-    numbers = session_graph.number_branches(found.view.nodes, found.view.tip)
     ways = [session_views.find_path(found.view.nodes, each.end.node) for each in (found.left, found.right)]
     shared = len(session_views.find_path(found.view.nodes, found.common.node))
     values = {
@@ -247,7 +246,6 @@ async def compare(visit: Visit) -> Response:
         "leaves": leaves(found.view),
         "left": found.left.end,
         "right": found.right.end,
-        "numbers": numbers,
         "tip": found.view.tip,
         "common": found.common,
         "split": draw_split(shared, *(len(way) - shared for way in ways)),
@@ -297,7 +295,7 @@ async def timeline(visit: Visit) -> Response:
         **_session(visit, found.view),
         "page": shown,
         "drawing": shown.drawing,
-        "tries": [(each, span(each.took_ms)) for each in session_graph.count_tries(found.steps)],
+        "tries": [(each, short_span(each.took_ms)) for each in session_graph.count_tries(found.steps)],
         "rows": [
             {
                 "row": row,
@@ -316,7 +314,7 @@ async def timeline(visit: Visit) -> Response:
 def _describe_length(step: session_views.TimedStep, now_ms: int) -> str:
     if step.kind == "started":
         return ""
-    return span((now_ms if step.ended_ms is None else step.ended_ms) - step.started_ms)
+    return short_span((now_ms if step.ended_ms is None else step.ended_ms) - step.started_ms)
 
 
 # Exporting and importing a session (W68, W71): as a bundle, as Markdown, as a printable page.

@@ -15,20 +15,11 @@ from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
 from assent.gate.views import Severity
 from assent.gate.webhooks import EVENTS, State, mask_url
 from assent.ports.notifiers import Notifier
-from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import name_device
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 
 HERE: Final = "/settings/outgoing"
 DELIVERIES: Final = 20
-EVENT_WORDS: Final = {
-    "waiting": "It waits for a decision, also again after an edit",
-    "approved": "Enough people said yes",
-    "rejected": "Someone said no, and why",
-    "executed": "It was done, with its receipt",
-    "failed": "It was not done, and why",
-    "unknown": "It may have been done; a person must look",
-}
 
 
 async def outgoing(visit: Visit) -> Response:
@@ -55,7 +46,6 @@ async def outgoing(visit: Visit) -> Response:
     values = {
         "section": "outgoing",
         "subscriptions": [_show(visit, each) for each in known],
-        "events": EVENT_WORDS,
         "typed": {"url": url, "events": events},
         "wrong": wrong,
         "states": get_args(State),
@@ -93,7 +83,10 @@ async def _resend(visit: Visit, form: dict[str, str]) -> Response:
     text = "The same delivery is posted to the same address once more."
     await visit.confirm(
         form,
-        Consequence("Send it again?", text, "Send it again", (("Delivery", delivery_id),)),
+        "Send it again?",
+        text,
+        "Send it again",
+        (("Delivery", delivery_id),),
     )
     await visit.write(lambda: webhooks.resend(visit.workspace_id, delivery_id, visit.now_ms, by=by))
     visit.services.background.wake_jobs()
@@ -108,7 +101,7 @@ async def _subscribe(visit: Visit, form: dict[str, str], url: str, events: tuple
         await visit.read(lambda: subscriptions.require_fit(visit.services, visit.workspace_id, url))
         text = "From then on the events that you chose are posted there: what each action is and who decided."
         facts = (("Workspace", visit.place.name), ("Address", url), ("Events", ", ".join(events)))
-        await visit.confirm(form, Consequence("Send events there?", text, "Send them", facts))
+        await visit.confirm(form, "Send events there?", text, "Send them", facts)
         by = visit.person.label
         await visit.write(subscriptions.add(visit.services, visit.workspace_id, url, events, by=by))
     except UnfitSubscription as unfit:
@@ -129,7 +122,7 @@ async def change_one(visit: Visit) -> Response:
     facts = (("Workspace", visit.place.name), ("Address", mask_url(known.url)))
     if what == "remove":
         text = "No event is posted there any more, also none that waits. The log is kept for 30 days."
-        await visit.confirm(form, Consequence("Stop these events?", text, "Stop them", facts, danger=True))
+        await visit.confirm(form, "Stop these events?", text, "Stop them", facts, danger=True)
         await visit.write(lambda: subscriptions.remove(workspace_id, subscription_id, now_ms, by=by))
     elif what == "change":
         # A person who chose nothing wants nothing posted.
@@ -137,7 +130,7 @@ async def change_one(visit: Visit) -> Response:
         chosen, enabled = events or known.events, enabled and bool(events)
         said = ("Events", ", ".join(chosen) if enabled else "none")
         text = "From then on only the events that you chose are posted there."
-        await visit.confirm(form, Consequence("Change these events?", text, "Change them", (*facts, said)))
+        await visit.confirm(form, "Change these events?", text, "Change them", (*facts, said))
         await visit.write(
             lambda: subscriptions.change(
                 workspace_id, subscription_id, chosen, now_ms, enabled=enabled, by=by
@@ -153,13 +146,6 @@ async def change_one(visit: Visit) -> Response:
 
 MAX_ADDRESS_CHARS: Final = 500
 MAX_SUBSCRIPTION_CHARS: Final = 4_000
-CAUSE_WORDS: Final = {
-    "waiting": "Something waits for a decision",
-    "decided": "It was decided, by whom and when",
-    "problems": "It was not sent, or its outcome is unknown",
-    "reminders": "It still waits: a reminder, and one before it expires",
-}
-HOUR_WORDS: Final = {0: "Never", 1: "1 hour", 4: "4 hours", 24: "24 hours", 72: "3 days"}
 MINE: Final = "me"
 
 
@@ -197,7 +183,7 @@ async def notify(visit: Visit) -> Response:
         if chosen is not None and not wrong:
             text = "Notifications go there, with a link that asks for sign-in."
             facts = ((chosen.label, shown or address),)
-            await visit.confirm(form, Consequence("Send notifications there?", text, "Add it", facts))
+            await visit.confirm(form, "Send notifications there?", text, "Add it", facts)
             await targets.add(visit.services, owner, chosen, address, by=visit.person.label, shown=shown)
             return visit.go("/settings/notifications")
     mine = await visit.read(lambda: targets.list_targets(_owner(visit, MINE)))
@@ -222,9 +208,7 @@ async def notify(visit: Visit) -> Response:
             ("Where you are notified", MINE, show(mine)),
             ("This workspace", "", show(shared)),
         ),
-        "causes": CAUSE_WORDS,
         "risks": [each.value for each in Severity],
-        "hours": HOUR_WORDS,
         "notifiers": by_hand,
         "push": pushes,
         "push_key": await push.find_public_key(visit.services) if pushes is not None else "",
@@ -265,13 +249,11 @@ async def notify_one(visit: Visit) -> Response:
     if what == "remove":
         by, text = visit.person.label, "No notification goes there any more."
         facts = tuple(("Address", each.shown) for each in known if each.target_id == target_id)
-        await visit.confirm(
-            form, Consequence("Stop these notifications?", text, "Stop them", facts, danger=True)
-        )
+        await visit.confirm(form, "Stop these notifications?", text, "Stop them", facts, danger=True)
         await visit.write(lambda: targets.remove(visit.services, owner, target_id, visit.now_ms, by=by))
     elif what == "choose":
         choices, text = read_choices(form), "From then on only what you chose is sent there."
-        await visit.confirm(form, Consequence("Change these notifications?", text, "Change them"))
+        await visit.confirm(form, "Change these notifications?", text, "Change them")
         await visit.write(lambda: targets.choose(owner, target_id, choices))
     elif what == "test":
         await visit.write(lambda: notifications.enqueue_test(owner, target_id, visit.now_ms))

@@ -27,7 +27,6 @@ from assent.kernel.limits import (
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.present.rule_text import PRESET_WORDS, describe_policy, name_policy
-from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.use_cases.workspaces import set_policy
 
@@ -192,13 +191,6 @@ CHOICES: Final = {
         ),
     ),
 }
-EXAMPLE: Final = """[[rule]]
-name = "Large refunds"
-when = { amount = { at_least = 500 } }
-ask = { assurance = "person", approvers = 2 }"""
-
-
-SAVED: Final = "Saved. It applies from now on, also to approved actions that are not sent yet."
 
 
 class TypedPolicy(Record):
@@ -234,7 +226,7 @@ async def policy(visit: Visit) -> Response:
         "choices": CHOICES,
         "typed": typed or _fill_in(version.source, channels),
         "wrong": wrong,
-        "said": SAVED if visit.query("did") == "saved" and not wrong else "",
+        "saved": visit.query("did") == "saved" and not wrong,
         "who": WHO,
         "counts": COUNTS,
         "people": PEOPLE,
@@ -242,7 +234,6 @@ async def policy(visit: Visit) -> Response:
         "lines": describe_policy(found),
         "latest": version,
         "set_at": visit.when(version.at_ms),
-        "example": EXAMPLE,
         "nonce": visit.nonce(visit.here("policy")),
         "retention": RETENTION,
     }
@@ -266,7 +257,7 @@ async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[
         drafted = await visit.read(lambda: policies.read(source))
         facts = (("Workspace", visit.place.name), ("Policy", name_policy(drafted)))
         text = " ".join(describe_policy(drafted))
-        await visit.confirm(form, Consequence("Change the policy?", text, "Change the policy", facts))
+        await visit.confirm(form, "Change the policy?", text, "Change the policy", facts)
         by = visit.person.label
         await set_policy(visit.workspace_id, source, visit.now_ms, visit.write, by=by)
     except tomllib.TOMLDecodeError as error:

@@ -12,7 +12,6 @@ from starlette.responses import Response
 
 from assent.engine.people import members, people
 from assent.kernel.limits import MINUTE_MS, SIGN_IN_LINK_TTL_MS
-from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
 from assent.serving.web.shell.console import (
     KEYS_COOKIE,
@@ -30,13 +29,6 @@ from assent.serving.web.shell.times import find_zone, list_zones
 CHOICE_SECONDS: Final = 365 * 24 * 3600
 """Lifetime of the cookies with a browser's preferences."""
 
-SAID: Final = {
-    "look": "Saved for this browser.",
-    "name": "Your decisions are signed with this name from now on.",
-    "zone": "Times are shown in this zone from now on.",
-    "device": "That browser is signed out.",
-}
-
 
 async def switch(visit: Visit) -> Response:
     form = await visit.form("workspace")
@@ -53,7 +45,7 @@ async def settings(visit: Visit) -> Response:
     values = {
         "section": "you",
         "nonce": visit.nonce("settings"),
-        "said": SAID.get(visit.query("did"), ""),
+        "did": visit.query("did"),
         "devices": [
             (each, visit.when(each.created_ms), each.session_id == visit.session.session_id) for each in found
         ],
@@ -91,7 +83,7 @@ async def rename(visit: Visit) -> Response:
     if is_name(name):
         text = "Your decisions are recorded under this name from then on."
         facts = (("Now", visit.person.name), ("Then", name))
-        await visit.confirm(form, Consequence("Change your name?", text, "Change it", facts))
+        await visit.confirm(form, "Change your name?", text, "Change it", facts)
         await visit.write(lambda: people.choose_name(visit.person, name, visit.now_ms))
         return visit.go("/settings?did=name")
     return visit.go("/settings")
@@ -121,14 +113,6 @@ async def sign_out_everywhere(visit: Visit) -> Response:
 
 SIGN_IN: Final = "sign in a phone"
 MINUTES: Final = SIGN_IN_LINK_TTL_MS // MINUTE_MS
-SURE: Final = Consequence(
-    "Show a code that signs in your phone?",
-    (
-        f"The first person who scans it within {MINUTES} minutes decides as "
-        "you. Scan it yourself, and let no one look."
-    ),
-    "Show the code",
-)
 
 
 async def show_phone(visit: Visit) -> Response:
@@ -139,7 +123,13 @@ async def show_phone(visit: Visit) -> Response:
         if not address:
             raise PageRefused(NOT_FOUND)
         form = await visit.form(SIGN_IN)
-        await visit.confirm(form, SURE)
+        await visit.confirm(
+            form,
+            "Show a code that signs in your phone?",
+            f"The first person who scans it within {MINUTES} minutes decides as you. Scan it yourself, and let no one "
+            "look.",
+            "Show the code",
+        )
         entropy, now_ms = visit.services.entropy(people.ENTROPY_BYTES), visit.now_ms
         facts = {"shownTo": "settings", "by": visit.person.label}
         token = await visit.write(

@@ -19,7 +19,6 @@ from assent.kernel.ids import KeyId
 from assent.kernel.images import MAX_IMAGE_BYTES, BadImage, clean_image
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.ports import Transaction
-from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import NAME_ADVICE, is_name
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Screen, Visit
@@ -51,7 +50,11 @@ async def keys(visit: Visit) -> Response:
             text = "Calls with this key are refused from then on."
             await visit.confirm(
                 form,
-                Consequence("Revoke this key?", text, "Revoke it", (workspace, ("Key", key_id)), danger=True),
+                "Revoke this key?",
+                text,
+                "Revoke it",
+                (workspace, ("Key", key_id)),
+                danger=True,
             )
             await visit.write(lambda: tenancy.revoke_key(visit.workspace_id, key_id, visit.now_ms, by=by))
             return visit.go("/settings/keys")
@@ -61,7 +64,7 @@ async def keys(visit: Visit) -> Response:
         scopes = DRAFTS_ONLY if drafts else tenancy.SCOPES
         text = "The key is shown once. An agent that has it works in this workspace."
         facts = (workspace, ("For", label), ("It may", ", ".join(SCOPE_WORDS[each] for each in scopes)))
-        await visit.confirm(form, Consequence("Create a key?", text, "Create the key", facts))
+        await visit.confirm(form, "Create a key?", text, "Create the key", facts)
         entropy = KeyEntropy(visit.services.entropy(KEY_ID_BYTES), visit.services.entropy(SECRET_BYTES))
         made = await visit.write(
             lambda: tenancy.issue_key(
@@ -134,7 +137,6 @@ TOO_LARGE: Final = PageProblem(
     "Save it smaller, and choose that file.",
     Link("/settings/workspace", "Back to the workspace"),
 )
-SAID: Final = {"saved": "Saved. Pages, mails and public posts show it from now on."}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -150,7 +152,13 @@ async def show_brand(visit: Visit) -> Response:
         wanted = _read(form, before)
         advice = await _advise(visit, wanted)
         if not advice:
-            await visit.confirm(form, _describe(before, wanted))
+            await visit.confirm(
+                form,
+                "Change how the workspace looks?",
+                "Everyone sees this on public posts, and people see the name in mails.",
+                "Change it",
+                _describe(before, wanted),
+            )
             await visit.write(lambda: brands.save(wanted, visit.now_ms, by=visit.person.label))
             return visit.go("/settings/workspace?did=saved")
     return _page(visit, before, wanted, advice)
@@ -163,7 +171,7 @@ def _page(visit: Visit, before: WorkspaceBrand, wanted: WorkspaceBrand, advice: 
         "logo": wanted.logo_name,
         "is_new_logo": wanted.logo_digest != before.logo_digest and bool(wanted.logo_digest),
         "advice": advice,
-        "said": SAID.get(visit.query("did"), "") if not advice else "",
+        "saved": visit.query("did") == "saved" and not advice,
         "nonce": visit.nonce(visit.here("brand")),
         "logo_kb": MAX_IMAGE_BYTES // 1024,
         "max_name_chars": MAX_NAME_CHARS,
@@ -197,13 +205,11 @@ async def _advise(visit: Visit, wanted: WorkspaceBrand) -> dict[str, str]:
     return advice
 
 
-def _describe(before: WorkspaceBrand, wanted: WorkspaceBrand) -> Consequence:
+def _describe(before: WorkspaceBrand, wanted: WorkspaceBrand) -> tuple[tuple[str, str], ...]:
     logo = "none"
     if wanted.logo_digest:
         logo = "a new one" if wanted.logo_digest != before.logo_digest else "as it is"
-    facts = (("Name", wanted.name), ("Colour", wanted.accent or "the usual one"), ("Logo", logo))
-    text = "Everyone sees this on public posts, and people see the name in mails."
-    return Consequence("Change how the workspace looks?", text, "Change it", facts)
+    return ("Name", wanted.name), ("Colour", wanted.accent or "the usual one"), ("Logo", logo)
 
 
 async def upload(visit: Visit) -> Response:

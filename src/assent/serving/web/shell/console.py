@@ -38,15 +38,14 @@ from assent.serving.web.people.people import (
     HOW_TO_SIGN_IN,
     SIGN_IN_FIRST,
     Cookies,
-    KeysWhenReady,
     ask_to_sign_in,
 )
 from assent.serving.web.review.access import VIA
 from assent.serving.web.shell.errors_to_pages import Endpoint, make_routes
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
+from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem, PageRefused
-from assent.serving.web.shell.rate import PageRate
 from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry, page
 from assent.serving.web.shell.times import When, when
 
@@ -172,13 +171,27 @@ class Visit:
             person.role.value,
         )
 
-    async def confirm(self, fields: Mapping[str, str], what: Consequence) -> None:
+    async def confirm(
+        self,
+        fields: Mapping[str, str],
+        title: str,
+        text: str,
+        button: str,
+        facts: tuple[tuple[str, str], ...] = (),
+        *,
+        danger: bool = False,
+        back: str = "",
+        secret_fields: frozenset[str] = frozenset(),
+    ) -> None:
         """Require that a person signed this form, and use the proof up before anything is done. Answers
         with the confirm page if nothing was signed. No cookie is enough, also with https: one that was
         stolen must not lead to a passkey, a weaker policy or another person."""
         self.require_confirmed()
         proof = await self.read_proof(fields)
         if proof is None:
+            what = Consequence(
+                title, text, button, facts, danger=danger, back=back, secret_fields=secret_fields
+            )
             await self.ask_to_confirm(fields, what)
         elif not await self.write(lambda: proofs.use(proof, self.now_ms)):
             raise PageRefused(USED_PROOF)
@@ -303,25 +316,13 @@ def arrange_entries(screens: Iterable[Screen]) -> tuple[NavigationEntry, ...]:
 class Console:
     """Authenticates the person of a request and builds their `Visit`."""
 
-    def __init__(
-        self,
-        services: Services,
-        keys: KeysWhenReady,
-        cookies: Cookies,
-        screens: tuple[Screen, ...],
-        *,
-        base_url: str,
-    ) -> None:
-        self._services = services
-        self._keys = keys
-        self._cookies = cookies
+    def __init__(self, site: PageSite, screens: tuple[Screen, ...]) -> None:
+        self._site = site
         self._screens = screens
-        self._base_url = base_url
-        self._rate = PageRate(services)
 
     def routes(self) -> list[Route]:
         table = ((screen.path, screen.methods, self._endpoint(screen)) for screen in self._screens)
-        return make_routes(self._base_url, *table)
+        return make_routes(self._site.base_url, *table)
 
     def _endpoint(self, screen: Screen) -> Endpoint:
         async def answer(request: Request) -> Response:
@@ -337,10 +338,10 @@ class Console:
 
     async def visit(self, request: Request, nav: str, templates: Path | None = None) -> Visit:
         """Raises the sign-in page for anyone who is not signed in."""
-        secret = request.cookies.get(self._cookies.session)
+        secret = request.cookies.get(self._site.cookies.session)
         if secret is None:
             raise PageRefused(ask_to_sign_in(request))
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._site.services.clock.now_ms()
         wished = request.cookies.get(PLACE_COOKIE, "")
 
         def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, Freeze | None, str]]:
@@ -353,15 +354,15 @@ class Console:
             frozen = yield from freezes.find(place.workspace_id if place is not None else SYSTEM_WORKSPACE)
             return session, places, waiting, frozen, (yield from members.journal_position())
 
-        session, places, waiting, frozen, position = await self._services.store.read(look)
-        await self._rate.count_session(session)
+        session, places, waiting, frozen, position = await self._site.services.store.read(look)
+        await self._site.count_session(session)
         if not places:
             raise PageRefused(NO_WORKSPACE)
-        nonces = FormNonces((await self._keys()).forms, self._services.entropy, base_url=self._base_url)
+        nonces = await self._site.nonces()
         place = _choose(places, wished)
         return Visit(
             request=request,
-            services=self._services.for_workspace(place.workspace_id),
+            services=self._site.services.for_workspace(place.workspace_id),
             session=session,
             places=places,
             place=place,
@@ -372,9 +373,9 @@ class Console:
             templates=templates,
             nonces=nonces,
             browser=nonces.browser(request),
-            cookies=self._cookies,
-            counts=count_cookie(self._base_url, session.assurance),
-            confirming=Confirming(self._services, nonces, base_url=self._base_url),
+            cookies=self._site.cookies,
+            counts=count_cookie(self._site.base_url, session.assurance),
+            confirming=Confirming(self._site.services, nonces, base_url=self._site.base_url),
             frozen=frozen,
         )
 

@@ -22,10 +22,10 @@ from assent.engine.core.services import Services
 from assent.engine.people import members, people
 from assent.engine.people.people import Session
 from assent.ports import Transaction
-from assent.serving.web.people.people import SIGN_IN_FIRST, Cookies
+from assent.serving.web.people.people import SIGN_IN_FIRST
 from assent.serving.web.shell.headers import ASSET_HEADERS
+from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.problems import PageRefused
-from assent.serving.web.shell.rate import PageRate
 
 log = logging.getLogger("assent.web")
 
@@ -98,18 +98,16 @@ class Live:
 
 
 class LivePages:
-    def __init__(self, services: Services, cookies: Cookies, live: Live) -> None:
-        self._services = services
-        self._cookies = cookies
+    def __init__(self, site: PageSite, live: Live) -> None:
+        self._site = site
         self._live = live
-        self._rate = PageRate(services)
 
     async def events(self, request: Request) -> Response:
-        secret = request.cookies.get(self._cookies.session, "")
+        secret = request.cookies.get(self._site.cookies.session, "")
         session, _ = await self._look(secret)
         if session is None:
             raise PageRefused(SIGN_IN_FIRST)
-        await self._rate.count_session(session)
+        await self._site.count_session(session)
         after = request.headers.get("last-event-id") or request.query_params.get("after", "")
         return StreamingResponse(
             self._stream(secret, after), media_type="text/event-stream", headers=_HEADERS
@@ -129,7 +127,7 @@ class LivePages:
             yield f"id: {position}\nevent: changed\ndata: {data}\n\n".encode()
 
     async def _look(self, secret: str) -> tuple[Session | None, int]:
-        now_ms = self._services.clock.now_ms()
+        now_ms = self._site.services.clock.now_ms()
 
         def look() -> Transaction[tuple[Session | None, int]]:
             session = yield from people.authenticate(secret, now_ms)
@@ -137,4 +135,4 @@ class LivePages:
                 return None, 0
             return session, (yield from members.count_waiting(session.person, now_ms))
 
-        return await self._services.store.read(look)
+        return await self._site.services.store.read(look)

@@ -48,28 +48,6 @@ def write_guide(name: str, base_url: str) -> Guide:
     return Guide(heading.removeprefix("# "), markdown, Markup(render(body).html))  # noqa: S704 - cleaned
 
 
-class GuidePages:
-    def __init__(self, base_url: str) -> None:
-        self._base_url = base_url.rstrip("/")
-
-    async def show(self, request: Request) -> Response:
-        """Serve `/docs/NAME` as a page, or as Markdown with `.md` or `Accept: text/markdown`.
-
-        The seeds name both guides in the documentation and give no address, so `/docs/` is our choice.
-        """
-        path = str(request.path_params["name"])
-        name = path.removesuffix(SUFFIX)
-        if name not in GUIDES:
-            raise PageRefused(NOT_FOUND)
-        guide = write_guide(name, self._base_url)
-        headers = {"Vary": "Accept"}
-        if path != name or MEDIA_TYPE in request.headers.get("accept", ""):
-            return Response(guide.markdown, media_type=MEDIA_TYPE, headers={**ASSET_HEADERS, **headers})
-        return page(
-            request, "guide.html", {"guide": guide, "source": f"/docs/{name}{SUFFIX}"}, headers=headers
-        )
-
-
 def page_routes(
     services: Services, *, base_url: str, catalog: Catalog, bound_to: str, trust_proxy: bool = False
 ) -> list[Route]:
@@ -80,7 +58,7 @@ def page_routes(
         base_url,
         ("/", LOOK, reading.home),
         ("/for-agents", LOOK, reading.for_agents),
-        ("/docs/{name}", LOOK, GuidePages(base_url).show),
+        ("/docs/{name}", LOOK, reading.guide),
         ("/get-key", LOOK_AND_SEND, signup.get_key),
         ("/claim/{token}", LOOK_AND_SEND, signup.claim),
         (PREFIX + "{name}", LOOK, serve_asset),
@@ -99,7 +77,7 @@ class ReadingPages:
     def __init__(self, services: Services, catalog: Catalog, base_url: str) -> None:
         self._services = services
         self._catalog = catalog
-        self._base_url = base_url
+        self._base_url = base_url.rstrip("/")
         self._cookies = Cookies(base_url)
 
     async def home(self, request: Request) -> Response:
@@ -118,11 +96,28 @@ class ReadingPages:
         }
         return page(request, "home.html", values)
 
+    async def guide(self, request: Request) -> Response:
+        """Serve `/docs/NAME` as a page, or as Markdown with `.md` or `Accept: text/markdown`.
+
+        The seeds name both guides in the documentation and give no address, so `/docs/` is our choice.
+        """
+        path = str(request.path_params["name"])
+        name = path.removesuffix(SUFFIX)
+        if name not in GUIDES:
+            raise PageRefused(NOT_FOUND)
+        guide = write_guide(name, self._base_url)
+        headers = {"Vary": "Accept"}
+        if path != name or MEDIA_TYPE in request.headers.get("accept", ""):
+            return Response(guide.markdown, media_type=MEDIA_TYPE, headers={**ASSET_HEADERS, **headers})
+        return page(
+            request, "guide.html", {"guide": guide, "source": f"/docs/{name}{SUFFIX}"}, headers=headers
+        )
+
     async def for_agents(self, request: Request) -> Response:
         signup_open = self._catalog.signup_open
         values = {
             "endpoint": clients.endpoint(self._base_url),
-            "base_url": self._base_url.rstrip("/"),
+            "base_url": self._base_url,
             "instructions": instructions(self._catalog.toolsets, signup_open=signup_open),
             "tools": self._catalog.tools,
             "reasons": [reason_row(reason, signup_open=signup_open) for reason in Reason],

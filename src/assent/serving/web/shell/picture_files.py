@@ -18,15 +18,13 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assent.engine.core.services import Services
 from assent.engine.learning import pictures
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.ports import Picture, Transaction
-from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.review.access import ReviewAccess, admit, find_run
 from assent.serving.web.shell.headers import ASSET_HEADERS
+from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
-from assent.serving.web.shell.rate import PageRate
 
 _NAME: Final = re.compile(r"([0-9a-f]{64})\.png")
 
@@ -41,18 +39,15 @@ TO_A_CHAT: Final = {"Cross-Origin-Resource-Policy": "cross-origin"}
 
 
 class PicturePages:
-    def __init__(self, services: Services, keys: KeysWhenReady, cookies: Cookies) -> None:
-        self._services = services
-        self._keys = keys
-        self._cookies = cookies
-        self._rate = PageRate(services)
+    def __init__(self, site: PageSite) -> None:
+        self._site = site
 
     async def of_run(self, request: Request) -> Response:
-        run_id, now_ms = request.path_params["run_id"], self._services.clock.now_ms()
-        access = ReviewAccess(await self._keys(), self._cookies)
+        run_id, now_ms = request.path_params["run_id"], self._site.services.clock.now_ms()
+        access = ReviewAccess(await self._site.keys(), self._site.cookies)
         claims = access.link(request, run_id, now_ms)
         shown = access.shown(request, run_id, now_ms)
-        await (self._rate.count_link(claims) if claims is not None else self._rate.count(shown))
+        await (self._site.count_link(claims) if claims is not None else self._site.count(shown))
         named = _NAME.fullmatch(request.path_params["name"])
 
         def look() -> Transaction[Picture | None]:
@@ -65,7 +60,7 @@ class PicturePages:
                 yield from pictures.find_shown(run.workspace_id, run.run_id, DIGEST_PREFIX + named.group(1))
             )
 
-        found = await self._services.store.read(look)
+        found = await self._site.services.store.read(look)
         if found is None:
             raise PageRefused(NOT_FOUND)
         return answer(request, found, PICTURE_HEADERS | (TO_A_CHAT if claims is not None else {}))

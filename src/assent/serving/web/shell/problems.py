@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -128,28 +128,12 @@ UNAVAILABLE: Final = PageProblem(
 )
 
 
-def _rate_limited(refusal: Refusal) -> PageProblem:
-    return PageProblem(
-        429,
-        "That was a little too often",
-        "Too many requests came in a short time, so this one was not carried out.",
-        f"Try again in {_duration(refusal.retry_after_seconds or 60)}.",
-    )
-
-
-_FOR_PEOPLE: Final[dict[Reason, Callable[[Refusal], PageProblem]]] = {
-    Reason.RATE_LIMITED: _rate_limited,
-    Reason.TEMPORARILY_UNAVAILABLE: lambda _: UNAVAILABLE,
-}
-
-
 def show(request: Request, problem: PageProblem, headers: Mapping[str, str] | None = None) -> PageResponse:
     return page(request, "problem.html", {"problem": problem}, status=problem.status, headers=headers)
 
 
 def refusal_page(request: Request, refusal: Refusal) -> PageResponse:
-    made = _FOR_PEOPLE.get(refusal.reason)
-    problem = made(refusal) if made is not None else _from_table(refusal)
+    problem = UNAVAILABLE if refusal.reason is Reason.TEMPORARILY_UNAVAILABLE else _word(refusal)
     seconds = refusal.retry_after_seconds
     return show(request, problem, {"Retry-After": str(seconds)} if seconds is not None else None)
 
@@ -177,7 +161,14 @@ def fault(request: Request) -> PageProblem:
     )
 
 
-def _from_table(refusal: Refusal) -> PageProblem:
+def _word(refusal: Refusal) -> PageProblem:
+    if refusal.reason is Reason.RATE_LIMITED:
+        return PageProblem(
+            429,
+            "That was a little too often",
+            "Too many requests came in a short time, so this one was not carried out.",
+            f"Try again in {_duration(refusal.retry_after_seconds or 60)}.",
+        )
     recovery = refusal.recovery()
     return PageProblem(
         MEANINGS[refusal.reason].status,

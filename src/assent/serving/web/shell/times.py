@@ -112,3 +112,16 @@ def write_span(ms: int) -> str:
             count = ms // unit_ms
             return f"{count} {name}{'' if count == 1 else 's'}"
     return f"{ms // 1000} seconds"
+
+
+def short_span(ms: int) -> str:
+    """`40 s`, `3 min`, `2 h 5 min`, `2 days`."""
+    if ms < MINUTE_MS:
+        return f"{max(0, ms) // 1000} s"
+    if ms < HOUR_MS:
+        return f"{ms // MINUTE_MS} min"
+    if ms < DAY_MS:
+        minutes = ms % HOUR_MS // MINUTE_MS
+        return f"{ms // HOUR_MS} h {minutes} min" if minutes else f"{ms // HOUR_MS} h"
+    days = ms // DAY_MS
+    return f"{days} day{'s' if days > 1 else ''}"

@@ -1,4 +1,5 @@
-"""Rate limits of pages, per review link, session or address. API calls are counted elsewhere.
+"""What the pages of a server share: its secrets, cookies and nonces, and their rate limits per review link, session
+or address. API calls are counted elsewhere.
 
 Only verified credentials are counted, so that a forged cookie cannot use up another person's limit.
 Counts are per process, because viewing writes nothing.
@@ -15,7 +16,9 @@ from assent.engine.people.people import Session
 from assent.gate.review_link import ReviewClaims
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.serving.http import client_address
+from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.review.access import PresentedAccess
+from assent.serving.web.shell.forms import FormNonces
 from assent.serving.web.shell.times import read_in
 
 
@@ -62,3 +65,20 @@ class PageRate:
         await services.limits.page_limiter.count(
             services.limits.pages, SYSTEM_WORKSPACE, who, services.clock.now_ms()
         )
+
+
+class PageSite(PageRate):
+    """The server at one address, as its pages know it."""
+
+    def __init__(
+        self, services: Services, keys: KeysWhenReady, *, base_url: str, trust_proxy: bool = False
+    ) -> None:
+        super().__init__(services, trust_proxy=trust_proxy)
+        self.services = services
+        self.keys = keys
+        self.base_url = base_url
+        self.cookies = Cookies(base_url)
+        self.trusts_proxy = trust_proxy
+
+    async def nonces(self) -> FormNonces:
+        return FormNonces((await self.keys()).forms, self.services.entropy, base_url=self.base_url)
