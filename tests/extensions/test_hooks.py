@@ -50,6 +50,14 @@ def test_our_extensions_load_without_being_named() -> None:
     assert {each.name for each in load_extensions()} >= {"launch", "wrap", "notify", "conform"}
 
 
+def test_declarations_load_without_what_they_declare() -> None:
+    source = "import sys; from assent.extensions.hooks import load_extensions; load_extensions(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60)
+    loaded = set(done.stdout.split())
+    assert "assent.suite.extension" in loaded
+    assert not loaded & {"httpx", "mcp", "starlette", "typer", "assent.engine", "assent.platform.services"}
+
+
 def test_an_installed_package_does_not_load_until_the_settings_name_it(site: Path) -> None:
     module = install(site, "acme-unnamed", MODULE)
     load_extensions.cache_clear()

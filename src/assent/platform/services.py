@@ -61,7 +61,6 @@ from assent.gate.outcomes import REFERENCE as REFERENCE
 from assent.gate.outcomes import Delivered as Delivered
 from assent.gate.outcomes import Delivery as Delivery
 from assent.gate.outcomes import NotSent as NotSent
-from assent.gate.outcomes import OutcomeUnknown as OutcomeUnknown
 from assent.gate.outcomes import Remainder as Remainder
 from assent.gate.records import Assurance as Assurance
 from assent.gate.records import Freeze as Freeze
@@ -77,7 +76,6 @@ from assent.ports.connectors import PicturesOf as PicturesOf
 from assent.ports.connectors import Reading as Reading
 from assent.ports.context import PATIENCE as PATIENCE
 from assent.ports.context import THIS_RUN as THIS_RUN
-from assent.ports.context import Context as Context
 from assent.ports.context import Deadline as Deadline
 from assent.ports.context import Draft as Draft
 from assent.ports.context import NoLookUp as NoLookUp

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from assent.gate.connection import ChoiceWords as ChoiceWords
 from assent.gate.connection import ConnectorInfo as ConnectorInfo
-from assent.gate.connection import KeyWords as KeyWords
 from assent.gate.connection import ProviderWords as ProviderWords
 from assent.gate.content.check import find_flaw as find_flaw
 from assent.gate.content.cleaning import LINE_CHARS as LINE_CHARS
@@ -34,12 +33,10 @@ from assent.gate.measurement.metrics import describe_numbers as describe_numbers
 from assent.gate.measurement.metrics import fold_name as fold_name
 from assent.gate.measurement.metrics import read_numbers as read_numbers
 from assent.gate.measurement.metrics import select_credible as select_credible
-from assent.gate.measurement.metrics import sort_names as sort_names
 from assent.gate.measurement.recommend import ENOUGH_FOR_A_RATE as ENOUGH_FOR_A_RATE
 from assent.gate.measurement.recommend import ENOUGH_TO_JUDGE as ENOUGH_TO_JUDGE
 from assent.gate.measurement.recommend import NO_SOURCE as NO_SOURCE
 from assent.gate.measurement.recommend import NextMove as NextMove
-from assent.gate.measurement.recommend import brings_more as brings_more
 from assent.gate.preflight import MANY_RECIPIENTS as MANY_RECIPIENTS
 from assent.gate.preflight import Readiness as Readiness
 from assent.gate.preflight import Remarks as Remarks
@@ -55,17 +52,12 @@ from assent.gate.records import Status as Status
 from assent.gate.views import OPTIONAL_VALUES as OPTIONAL_VALUES
 from assent.gate.views import Block as Block
 from assent.gate.views import ByHand as ByHand
-from assent.gate.views import Diff as Diff
-from assent.gate.views import Facets as Facets
-from assent.gate.views import Facts as Facts
 from assent.gate.views import Field as Field
 from assent.gate.views import HandField as HandField
 from assent.gate.views import Preview as Preview
 from assent.gate.views import Repair as Repair
 from assent.gate.views import Severity as Severity
-from assent.gate.views import Table as Table
 from assent.gate.views import Unfit as Unfit
-from assent.gate.views import View as View
 from assent.kernel.canonical import NotCanonical as NotCanonical
 from assent.kernel.canonical import digest as digest
 from assent.kernel.canonical import digest_of_bytes as digest_of_bytes

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
+from assent import Effect, View
 from assent.platform.values import (
     EXECUTE,
     OPTIONAL_VALUES,
-    Effect,
     EffectType,
     EffectTypes,
     Field,
@@ -22,7 +22,6 @@ from assent.platform.values import (
     Repair,
     Scene,
     Severity,
-    View,
     name_account,
 )
 from assent.suite.channels.channel import Channel, find_form, needs

@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
+from assent import Effect
 from assent.platform.services import Entry, Store, Transaction, actions, memory, run_long_apart
-from assent.platform.values import ALONE, MANY_RECIPIENTS, Action, Effect, Record, Remarks, Run, WorkspaceId
+from assent.platform.values import ALONE, MANY_RECIPIENTS, Action, Record, Remarks, Run, WorkspaceId
 from assent.suite.channels.registry import BY_ID
 from assent.suite.content.adapter import adapt, remind
 from assent.suite.content.claims import Claim, warnings_for

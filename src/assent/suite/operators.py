@@ -9,13 +9,13 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from assent import Effect
 from assent.platform.services import Draft, Preparation, StagedEffect
 from assent.platform.values import (
     ALONE,
     BY_HAND,
     EXECUTE,
     MANY_RECIPIENTS,
-    Effect,
     Problem,
     Reason,
     Record,

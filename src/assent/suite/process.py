@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from assent import Effect
 from assent.platform.declarations import ExtensionProcess
 from assent.platform.services import (
     Draft,
@@ -17,7 +18,7 @@ from assent.platform.services import (
     StagedEffect,
     runs,
 )
-from assent.platform.values import Effect, RunId
+from assent.platform.values import RunId
 from assent.suite.channels.site import CHANNEL, INFO
 from assent.suite.effect_types import PUBLISH
 from assent.suite.extension import NAME

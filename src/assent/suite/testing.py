@@ -16,8 +16,9 @@ from typing import Final
 
 import msgspec
 
+from assent import Effect, View
 from assent.platform.tools import Catalog, arrange
-from assent.platform.values import ByHand, Effect, EffectType, EffectTypes, Field, Scene, Severity, View
+from assent.platform.values import ByHand, EffectType, EffectTypes, Field, Scene, Severity
 from assent.suite.channels.channel import find_form
 from assent.suite.channels.contacts.emulator import HubSpot
 from assent.suite.channels.email.types import describe_mail, find_unfit

@@ -14,14 +14,13 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from assent import Context, Effect, Facts, OutcomeUnknown, View
 from assent.platform.services import (
-    Context,
     Delivered,
     Delivery,
     ExecutionOrder,
     NoLookUp,
     NotSent,
-    OutcomeUnknown,
     Preparation,
     PreparedRun,
     Request,
@@ -40,10 +39,8 @@ from assent.platform.values import (
     Action,
     ActionId,
     Arguments,
-    Effect,
     EffectType,
     ExecutionState,
-    Facts,
     Field,
     NotCanonical,
     Preview,
@@ -55,7 +52,6 @@ from assent.platform.values import (
     Scene,
     Severity,
     Status,
-    View,
     WireRecord,
     WorkspaceId,
     bad_argument,

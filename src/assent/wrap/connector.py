@@ -13,17 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.services import Context, Delivered, Delivery, NotSent, OutcomeUnknown, Services, freezes
-from assent.platform.values import (
-    ConnectorInfo,
-    Effect,
-    Readiness,
-    Reason,
-    Refusal,
-    Retry,
-    Words,
-    WorkspaceId,
-)
+from assent import Context, Effect, OutcomeUnknown
+from assent.platform.services import Delivered, Delivery, NotSent, Services, freezes
+from assent.platform.values import ConnectorInfo, Readiness, Reason, Refusal, Retry, Words, WorkspaceId
 from assent.wrap.effects import (
     ACCEPT,
     CALL,

@@ -13,24 +13,19 @@ from typing import Any, Final
 
 import msgspec
 
+from assent import Diff, Effect, Facets, Facts, Table, View
 from assent.platform.services import render_labelled
 from assent.platform.values import (
     MAX_CONTENT_CHARS,
     OPTIONAL_VALUES,
     Block,
     ConnectorInfo,
-    Diff,
-    Effect,
     EffectType,
-    Facets,
-    Facts,
     Field,
     Preview,
     Problem,
     Scene,
     Severity,
-    Table,
-    View,
     WireRecord,
     full_time,
     is_one_line,

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent import Effect
 from assent.platform.services import (
     Assurance,
     Decider,
@@ -42,7 +43,6 @@ from assent.platform.values import (
     EXECUTE,
     Action,
     ActionId,
-    Effect,
     ExecutionState,
     Reason,
     Refusal,

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
-from assent.platform.values import ByHand, Effect, HandField, Record
+from assent import Effect
+from assent.platform.values import ByHand, HandField, Record
 from assent.suite.content import counting
 from assent.suite.content.counting import Count
 

@@ -10,7 +10,8 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.values import ByHand, Effect, HandField
+from assent import Effect
+from assent.platform.values import ByHand, HandField
 from assent.suite.channels.channel import Channel, Limit, NoteForm, Size, count_chars, post_form
 from assent.suite.content import counting
 

@@ -6,6 +6,7 @@ Only for pages of this server. Posts elsewhere are taken down there.
 
 from __future__ import annotations
 
+from assent import Effect
 from assent.platform.services import (
     Draft,
     Preparation,
@@ -17,7 +18,7 @@ from assent.platform.services import (
     runs,
 )
 from assent.platform.tools import WRITES, ActionIdArgument, Call, IdempotencyKey, Tool
-from assent.platform.values import EXECUTE, Action, Arguments, Effect, bad_argument, require_action_id
+from assent.platform.values import EXECUTE, Action, Arguments, bad_argument, require_action_id
 from assent.suite import operators
 from assent.suite.channels.site import UNPUBLISH
 from assent.suite.site import feed as site_feed

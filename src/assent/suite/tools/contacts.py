@@ -6,9 +6,10 @@ from typing import Annotated, Final
 
 import msgspec
 
+from assent import Effect
 from assent.platform.services import Draft, Preparation, PreparedRun, Request, StagedEffect, runs
 from assent.platform.tools import WRITES, Call, IdempotencyKey, TenantIdArgument, Tool, is_address, line
-from assent.platform.values import EXECUTE, Arguments, Effect, SuggestedCall, TenantId, bad_argument
+from assent.platform.values import EXECUTE, Arguments, SuggestedCall, TenantId, bad_argument
 from assent.suite.channels.contacts import CHANNEL_ID, FIELDS, MAX_VALUE_CHARS, contact_text
 from assent.suite.operators import EMAIL
 

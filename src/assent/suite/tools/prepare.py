@@ -89,7 +89,7 @@ from assent.suite.tools.requests import (
 )
 
 if TYPE_CHECKING:
-    from assent.net.outgoing import FetchedPage
+    from assent.platform.network import FetchedPage
 
 SCOPE = "runs:write"
 
@@ -693,7 +693,7 @@ def _is_web_address(url: str) -> bool:
 
 async def read_product_page(fetch: Callable[[str], Awaitable[FetchedPage]], url: str) -> Fetched:
     """Return the page, or the reason why it could not be read. `fetch` applies the SSRF rules."""
-    from assent.net.addresses import FetchRefused  # imports httpx
+    from assent.platform.network import FetchRefused
 
     try:
         fetched = await fetch(url)

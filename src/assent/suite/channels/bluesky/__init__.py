@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.values import ConnectorInfo, KeyWords, ProviderWords
+from assent import Key
+from assent.platform.values import ConnectorInfo, ProviderWords
 from assent.suite.channels.channel import Channel, Limit, NoteForm, Size, post_form
 from assent.suite.content import counting
 
@@ -24,7 +25,7 @@ INFO: Final = ConnectorInfo(
     connect=ProviderWords(
         gives="Publishes approved posts on one Bluesky account directly, and reads how they do.",
         asks="The account's handle and an app password, which you can take back at Bluesky at any time.",
-        key=KeyWords(
+        key=Key(
             "In Bluesky under Settings, Privacy and security, App passwords.",
             "The handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop.",
             "Handle and app password",

@@ -16,13 +16,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from assent.net.http_outcomes import failure, not_connected, not_now, refusal, retry_after
+from assent import Context, Effect, OutcomeUnknown
+from assent.platform.network import failure, not_connected, not_now, refusal, retry_after
 from assent.platform.services import (
     Account,
     Clock,
     Connections,
     Connector,
-    Context,
     Deadline,
     Delivered,
     Delivery,
@@ -31,14 +31,13 @@ from assent.platform.services import (
     KeyConnector,
     NoLookUp,
     NotSent,
-    OutcomeUnknown,
     PicturesOf,
     Reading,
     Verified,
     action_of,
     exchange,
 )
-from assent.platform.values import Action, Effect, Record, iso_time, select_credible
+from assent.platform.values import Action, Record, iso_time, select_credible
 from assent.suite.channels.bluesky import INFO
 from assent.suite.content import counting
 

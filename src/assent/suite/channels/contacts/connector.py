@@ -13,11 +13,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from assent.net.http_outcomes import failure, not_connected, not_now
+from assent import Context, Effect, OutcomeUnknown
+from assent.platform.network import failure, not_connected, not_now
 from assent.platform.services import (
     Account,
     Connector,
-    Context,
     Delivered,
     Delivery,
     Exchanged,
@@ -26,12 +26,11 @@ from assent.platform.services import (
     NotSent,
     OAuthAccess,
     OAuthClient,
-    OutcomeUnknown,
     action_of,
     make_access,
     no_account,
 )
-from assent.platform.values import Effect, Readiness, Reason, WorkspaceId
+from assent.platform.values import Readiness, Reason, WorkspaceId
 from assent.suite.channels.contacts import FIELDS, INFO, UnreadableContact, read_contact
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.values import Effect, EffectType, Repair, Scene, Severity, View, name_account
+from assent import Effect, View
+from assent.platform.values import EffectType, Repair, Scene, Severity, name_account
 from assent.suite.channels.contacts import CHANNEL_ID
 from assent.suite.effect_types import PUBLISH, list_fields
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.values import ByHand, ConnectorInfo, HandField, KeyWords, ProviderWords
+from assent import Key
+from assent.platform.values import ByHand, ConnectorInfo, HandField, ProviderWords
 from assent.suite.channels.channel import Channel, count_chars
 
 # Describes the two connectors of e-mail. Imports nothing slow.
@@ -43,7 +44,7 @@ RESEND: Final = ConnectorInfo(
     connect=ProviderWords(
         gives="Sends approved e-mails and reads whether they arrived.",
         asks="A key with full access, or one that may only send; with that, deliveries cannot be read back.",
-        key=KeyWords(
+        key=Key(
             "In Resend under API keys.",
             "It starts with re_.",
             page="https://resend.com/api-keys",

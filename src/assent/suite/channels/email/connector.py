@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:
     """Resolve and check a workspace's mail server. Private addresses need permission."""
-    from assent.net.addresses import FetchRefused, numbers_of
+    from assent.platform.network import FetchRefused, numbers_of
 
     try:
         return (await numbers_of(host, port, allow_hosts=allow_hosts))[0]

@@ -13,14 +13,21 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.net.http_outcomes import failure, not_connected, not_now, refusal, retry_after
-from assent.net.mail_server import Mailbox, parse_mailbox
+from assent import Context, Effect, OutcomeUnknown
+from assent.platform.network import (
+    Mailbox,
+    failure,
+    not_connected,
+    not_now,
+    parse_mailbox,
+    refusal,
+    retry_after,
+)
 from assent.platform.services import (
     Access,
     Account,
     Clock,
     Connections,
-    Context,
     Deadline,
     Delivered,
     Delivery,
@@ -29,7 +36,6 @@ from assent.platform.services import (
     KeyConnector,
     NoLookUp,
     NotSent,
-    OutcomeUnknown,
     Picture,
     PicturesOf,
     Reading,
@@ -41,7 +47,6 @@ from assent.platform.values import (
     DAY_MS,
     HOUR_MS,
     Action,
-    Effect,
     WorkspaceId,
     has_encoded_word,
     is_one_line,

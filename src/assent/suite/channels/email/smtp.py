@@ -21,9 +21,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assent.net.http_outcomes import not_connected, not_now, refusal
-from assent.net.mail import IntendedMail, Letter, identify, read_mailbox, write_letter
-from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
+from assent import Context, Effect
+from assent.platform.network import (
+    IntendedMail,
+    Letter,
+    Mailbox,
+    MailServer,
+    identify,
+    not_connected,
+    not_now,
+    parse_mailbox,
+    parse_server,
+    read_mailbox,
+    refusal,
+    write_letter,
+)
 from assent.platform.services import (
     API_KEY,
     PATIENCE,
@@ -32,7 +44,6 @@ from assent.platform.services import (
     Connection,
     Connections,
     ConnectionState,
-    Context,
     Delivered,
     Delivery,
     NoLookUp,
@@ -42,7 +53,7 @@ from assent.platform.services import (
     no_account,
     not_ready,
 )
-from assent.platform.values import Action, Effect, Readiness, Reason, Record, WorkspaceId
+from assent.platform.values import Action, Readiness, Reason, Record, WorkspaceId
 from assent.suite.channels.email import SMTP
 
 if TYPE_CHECKING:
@@ -207,7 +218,7 @@ class SmtpConnector(NoLookUp):
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
         route = await self._find_route(action.workspace_id, action.effect)
-        from assent.net.mail import send_letter
+        from assent.platform.network import send_letter
 
         # In a thread: composing and checking a long text would block the event loop.
         letter = await asyncio.to_thread(compose, action, route.sender, self._clock.now_ms())
@@ -233,7 +244,7 @@ class SmtpConnector(NoLookUp):
         """Do nothing: a mail server is one account."""
 
     async def _verify_server(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
-        from assent.net.mail import check_server
+        from assent.platform.network import check_server
 
         server = await self._resolve_server(_parse(key), settings)
         await check_server(server, timeout_seconds * PATIENCE, context=self._context)
@@ -264,7 +275,7 @@ class SmtpConnector(NoLookUp):
     async def mail_note(
         self, workspace_id: WorkspaceId, to: str, subject: str, text: str, key: str, seconds: float
     ) -> None:
-        from assent.net.mail import send_note
+        from assent.platform.network import send_note
 
         route = await self._find_own_route(workspace_id) if await self.can_mail_notes(workspace_id) else None
         if route is None:

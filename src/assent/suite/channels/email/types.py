@@ -6,15 +6,14 @@ from typing import Final
 
 import msgspec
 
+from assent import Effect, View
 from assent.platform.values import (
     MANY_RECIPIENTS,
     ConnectorInfo,
-    Effect,
     Preview,
     Repair,
     Scene,
     Unfit,
-    View,
     name_people,
     with_ascii_form,
 )

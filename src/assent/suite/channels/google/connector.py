@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
-from assent.net.http_outcomes import refusal
+from assent import Context, Effect, OutcomeUnknown
+from assent.platform.network import refusal
 from assent.platform.services import (
     PATIENCE,
     Campaign,
     Connection,
     Connector,
-    Context,
     Deadline,
     Delivered,
     Delivery,
@@ -25,13 +25,12 @@ from assent.platform.services import (
     OAuthAccess,
     OAuthClient,
     OfferedChoice,
-    OutcomeUnknown,
     Reading,
     action_of,
     make_access,
     not_ready,
 )
-from assent.platform.values import ConnectorInfo, Effect, Readiness, WorkspaceId
+from assent.platform.values import ConnectorInfo, Readiness, WorkspaceId
 from assent.suite.channels.google import GA4, SEARCH_CONSOLE
 
 if TYPE_CHECKING:

@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from assent.net.http_outcomes import refusal
+from assent import Context, Effect, OutcomeUnknown
+from assent.platform.network import refusal
 from assent.platform.services import (
     Connector,
-    Context,
     Delivered,
     Delivery,
     NoLookUp,
-    OutcomeUnknown,
     Reading,
     StoreUnavailable,
     action_of,
 )
-from assent.platform.values import Action, Effect, Readiness, Record, WorkspaceId, iso_time
+from assent.platform.values import Action, Readiness, Record, WorkspaceId, iso_time
 from assent.suite.channels.site import INFO, UNPUBLISH
 from assent.suite.site import feed
 

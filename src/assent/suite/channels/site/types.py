@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.platform.values import Effect, EffectType, Preview, Repair, Scene, Severity, View, name_account
+from assent import Effect, View
+from assent.platform.values import EffectType, Preview, Repair, Scene, Severity, name_account
 from assent.suite.channels.site import CHANNEL, INFO, UNPUBLISH
 from assent.suite.effect_types import POST, PUBLISH, describe_post, make_types
 from assent.suite.site.feed import FEED_PATH

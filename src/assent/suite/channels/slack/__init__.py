@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.values import ConnectorInfo, KeyWords, ProviderWords
+from assent import Key
+from assent.platform.values import ConnectorInfo, ProviderWords
 from assent.suite.channels.channel import Channel, count_chars, post_form
 
 # Describes the connector of incoming webhooks. Imports nothing slow.
@@ -23,7 +24,7 @@ INFO: Final = ConnectorInfo(
     connect=ProviderWords(
         gives="Posts approved messages to one channel of Slack, or of a program that takes the same webhooks.",
         asks="The address of an incoming webhook. Anyone who has it may post there, so it is kept like a key.",
-        key=KeyWords(
+        key=Key(
             "In Slack under Apps, Incoming WebHooks, for the channel of your choice.",
             "It starts with https://hooks.slack.com/services/.",
             "Address of the webhook",

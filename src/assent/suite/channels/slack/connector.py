@@ -18,23 +18,22 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.net.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal
+from assent import Context, Effect, OutcomeUnknown
+from assent.platform.network import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal
 from assent.platform.services import (
     Account,
     Connections,
     Connector,
-    Context,
     Deadline,
     Delivered,
     Delivery,
     KeyAccess,
     KeyConnector,
     NoLookUp,
-    OutcomeUnknown,
     Verified,
     action_of,
 )
-from assent.platform.values import Effect, Record
+from assent.platform.values import Record
 from assent.suite.channels.slack import INFO
 
 if TYPE_CHECKING:
@@ -135,8 +134,7 @@ async def post_to_hook(
     allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float
 ) -> HookResponse:
     """Post a message to a person's webhook. Private addresses need the server's permission."""
-    from assent.net.addresses import FetchRefused
-    from assent.net.outgoing import post_json
+    from assent.platform.network import FetchRefused, post_json
 
     try:
         posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.values import ConnectorInfo, KeyWords, ProviderWords
+from assent import Key
+from assent.platform.values import ConnectorInfo, ProviderWords
 
 # Describes the connector of Zernio. Imports nothing slow.
 
@@ -23,7 +24,7 @@ INFO: Final = ConnectorInfo(
         gives="Publishes approved posts on LinkedIn, X, Threads, Instagram, Facebook, Bluesky and TikTok, and reads "
         "how they do.",
         asks="A key that may read and write.",
-        key=KeyWords(
+        key=Key(
             "In Zernio under Settings, API keys.",
             "It starts with sk_ and has 67 characters.",
             starts="sk_",

@@ -17,7 +17,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from assent.net.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal, retry_after
+from assent import Context, Effect, OutcomeUnknown
+from assent.platform.network import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal, retry_after
 from assent.platform.services import (
     REFERENCE,
     Access,
@@ -26,7 +27,6 @@ from assent.platform.services import (
     Connection,
     Connections,
     Connector,
-    Context,
     Deadline,
     Delivered,
     Delivery,
@@ -34,7 +34,6 @@ from assent.platform.services import (
     KeyAccess,
     KeyConnector,
     NotSent,
-    OutcomeUnknown,
     Picture,
     PicturesOf,
     Reading,
@@ -48,7 +47,6 @@ from assent.platform.services import (
 from assent.platform.values import (
     MINUTE_MS,
     Action,
-    Effect,
     ExecutionState,
     Readiness,
     Reason,
