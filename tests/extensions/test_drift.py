@@ -99,17 +99,6 @@ async def test_a_changed_fact_is_refused_with_the_difference_and_waits_for_a_new
     assert (done["status"], len(site["LEDGER"])) == ("executed", 1)
 
 
-async def test_what_stays_as_it_was_is_executed(surface: Gate, site: Any) -> None:
-    for tool in ARGUMENTS:
-        action_id = await stage(surface, tool)
-        await surface.done(APPROVE, actionId=action_id)
-        stored = await surface.stored(action_id)
-        assert stored.approval is not None
-        assert stored.approval.observed == read_observation(stored)
-        await surface.done(EXECUTE, actionId=action_id)
-    assert len(site["LEDGER"]) == 3
-
-
 async def test_a_price_of_the_list_that_changed_is_refused_and_the_new_one_is_charged(
     surface: Gate, site: Any
 ) -> None:

@@ -13,9 +13,6 @@ from tests.extensions.test_refunds import NOTE, RING, stage
 import assent
 from assent.extensions.effect_types import make_channel_type
 from assent.gate.mail import reached_addresses
-from assent.gate.preflight import grade_severity
-from assent.gate.records import Assurance, Effect
-from assent.gate.views import Facets, Severity, View
 from assent.suite.effect_types import effect_types
 
 INVITE = "acme_billing_invite"
@@ -27,12 +24,6 @@ def guests(first: int, last: int) -> list[str]:
 
 async def severity(surface: Gate, action_id: str) -> str:
     return str((await surface.record(action_id))["preflight"]["severity"])
-
-
-async def test_an_effect_that_reaches_many_people_has_a_high_risk(surface: Gate) -> None:
-    assert await severity(surface, await stage(surface, INVITE, people=guests(0, 50))) == "low"
-    surface.clock.advance(days=2)
-    assert await severity(surface, await stage(surface, INVITE, people=guests(0, 51))) == "high"
 
 
 @pytest.mark.every_surface
@@ -67,13 +58,6 @@ async def test_the_audit_names_amount_currency_target_and_people(surface: Gate) 
 async def test_facets_that_cannot_be_stored_are_refused(surface: Gate, people: list[str]) -> None:
     refused = await surface.denied(INVITE, people=people)
     assert refused["reason"] == "connector_failed" and "facets of invite" in refused["userMessage"]
-
-
-def test_facets_that_name_fewer_people_than_the_message_reaches_do_not_lower_its_risk() -> None:
-    people = tuple(guests(0, 51))
-    effect = Effect(channel="letter", verb="send", connector="post", body="Hello.", recipients=people)
-    view = View(risk=Severity.LOW, facets=Facets(recipients=people[:1]))
-    assert grade_severity(effect, view, None, warned=False) is Severity.HIGH
 
 
 async def test_facets_that_name_fewer_people_do_not_lower_the_number_of_the_day(surface: Gate) -> None:
@@ -129,20 +113,6 @@ async def _approved(surface: Gate, tool: str, **arguments: Any) -> str:
     action_id = await stage(surface, tool, **arguments)
     await surface.done(APPROVE, actionId=action_id)
     return action_id
-
-
-@pytest.mark.rule("E62")
-async def test_a_rule_that_asks_by_recipients_asks_for_the_strictest_if_a_function_declares_nothing(
-    surface: Gate,
-) -> None:
-    asking = {**STRANGERS, "ask": {"assurance": "agent"}}
-    strict = {"name": "Elsewhere", "when": {"channel": "elsewhere"}, "ask": {"approvers": 2}}
-    await save(surface, {"preset": "relay", "rule": [asking, strict]})
-    action_id = await stage(surface, NOTE, text="Call them.")
-    assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
-    assert (await surface.approve_as(Assurance.PERSON, action_id, "Ada")).status == "awaiting_approval"
-    assert (await surface.approve_as(Assurance.PERSON, action_id, "Grace")).status == "approved"
-    await _approved(surface, RING, times=1)
 
 
 @pytest.mark.rule("E62")

@@ -456,25 +456,6 @@ async def test_the_key_of_the_action_is_filled_in_when_the_approved_address_is_a
         await gate.close()
 
 
-async def test_an_action_of_an_earlier_version_is_approved_again_with_its_address(
-    surface: Gate, side: FarSide
-) -> None:
-    await store_secret(surface)
-    action_id = (await surface.done(TOOL, **WANTED))["actions"][0]["id"]
-    stored = await surface.stored(action_id)
-    template = {"accountId": f"POST {side.url()}customers/{{customer}}/refunds"}
-    effect = msgspec.structs.replace(stored.effect, target=template)
-    await surface.overwrite(action_id, effect=effect, digest=effect.digest())
-    await surface.approve_as(Assurance.PERSON, action_id)
-
-    refused = await surface.denied(EXECUTE, actionId=action_id)
-
-    assert (refused["reason"], side.asked) == ("requires_approval", [])
-    assert (await surface.stored(action_id)).effect.target == stored.effect.target
-    await surface.approve_as(Assurance.PERSON, action_id)
-    assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_1"
-
-
 async def test_an_action_of_an_earlier_version_whose_value_would_leave_its_place_is_not_sent(
     surface: Gate, side: FarSide
 ) -> None:

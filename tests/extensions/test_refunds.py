@@ -87,15 +87,6 @@ async def test_an_error_before_the_request_leaves_the_approval_and_one_inside_ma
     assert len(shop.LEDGER) == 1
 
 
-async def test_a_lost_answer_is_read_back(surface: Gate, shop: Any) -> None:
-    action_id = await stage(surface, NOTE, text="lost on the way")
-    await surface.done(APPROVE, actionId=action_id)
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
-    surface.clock.advance(seconds=5)
-    await surface.run_jobs()
-    assert (await surface.record(action_id))["externalId"] == "note-found"
-
-
 async def test_a_process_that_dies_while_it_pays_leaves_an_unknown_outcome_and_no_second_payment(
     surface: Gate, shop: Any
 ) -> None:
@@ -169,25 +160,6 @@ async def test_a_scheduled_refund_waits_for_its_time(surface: Gate, shop: Any) -
     surface.clock.advance(days=2)
     await surface.run_jobs()
     assert len(shop.LEDGER) == 1
-
-
-async def test_an_action_whose_operator_is_gone_is_shown_and_not_executed(
-    surface: Gate, shop: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    action_id = await stage(surface)
-    await approve(surface, action_id)
-    services = surface.app.owner_services
-    without = {name: each for name, each in services.connectors.items() if not name.startswith("acme")}
-    monkeypatch.setitem(services.__dict__, "connectors", without)
-    types = [each for each in services.effects.types.values() if each.operator != "acme-billing"]
-    monkeypatch.setitem(services.__dict__, "effects", type(services.effects)(types))
-    refused = await surface.denied(EXECUTE, actionId=action_id)
-    assert refused["reason"] == "provider_not_live"
-    assert "cus_1" in (await surface.record(action_id))["show"]
-    assert (await surface.stored(action_id)).view.title == "Refund 12.50 EUR to cus_1"
-    for change in ({"body": "Customer: cus_2"}, {"arguments": {"customer": "cus_2"}}):
-        assert (await surface.denied(EDIT, actionId=action_id, **change))["reason"] == "provider_not_live"
-    assert shop.LEDGER == []
 
 
 async def test_the_operator_is_in_discovery_openapi_and_the_list(surface: Gate) -> None:

@@ -67,17 +67,6 @@ async def test_a_committed_job_runs_once_and_is_done(url: str) -> None:
         assert (done.finished_ms, done.lease_until_ms) == (NOON + 7, None)
 
 
-async def test_a_key_enqueued_again_does_not_run_again(url: str) -> None:
-    handler = Handled()
-    async with opened(url) as store:
-        subject = runner(store, Clock(), greeting(handler))
-        for _ in range(3):
-            await enqueue(store, "k")
-            await enqueue(store, "k")
-            await subject.run_due_once()
-        assert handler.keys == ["k"]
-
-
 async def test_a_job_due_while_the_server_was_down_runs_late_and_once(url: str) -> None:
     handler, clock = Handled(), Clock()
     async with opened(url) as store:
@@ -268,30 +257,6 @@ async def test_a_lease_is_renewed_for_as_long_as_the_handler_runs_also_when_the_
             finish.set()
             await store.until_state(JobState.DONE)
     assert handler.keys == ["k"]
-
-
-async def test_a_stalled_worker_loses_its_job_and_its_late_completion_changes_nothing(url: str) -> None:
-    finish = asyncio.Event()
-
-    async def stall(job: Job) -> None:
-        await finish.wait()
-
-    stalled, other, clock = Handled(stall), Handled(), Clock()
-    async with opened(url) as store:
-        await enqueue(store, "k")
-        async with running(runner(store, clock, greeting(stalled), worker="stalled")):
-            await stalled.until_ran(1)
-            takeover = runner(store, clock, greeting(other), worker="other")
-            clock.at_ms = NOON + LEASE_MS - 1
-            assert await takeover.run_due_once() == 0
-            # The stalled runner would see the end of this lease too, so the clock moves for the other one only.
-            late = Clock(NOON + LEASE_MS)
-            assert await runner(store, late, greeting(other), worker="other").run_due_once() == 1
-            done = await ended(store, other.ran[0], JobState.DONE)
-            finish.set()
-    assert (done.fence, done.worker, done.finished_ms) == (2, "other", NOON + LEASE_MS)
-    async with opened(url) as store:
-        assert await look(store, done) == done
 
 
 async def test_a_handler_whose_job_was_taken_over_is_cancelled(url: str) -> None:

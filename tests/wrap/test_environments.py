@@ -22,7 +22,7 @@ from assent.gate.connection import OpenedSecrets
 from assent.gate.views import Facts
 from assent.processes.wrapping import CannotWrap, read_order
 from assent.serving.edge import Credentials
-from assent.wrap.profiles import BadProfile, Profile, UpstreamSpec, read_config
+from assent.wrap.profiles import Profile
 from assent.wrap.profiles import read_order as read_described
 
 pytestmark = pytest.mark.anyio
@@ -291,38 +291,6 @@ async def test_a_profile_that_was_not_used_for_long_is_forgotten_and_that_of_an_
 def test_a_variable_that_cannot_be_passed_is_refused_with_the_reason(named: str, said: str) -> None:
     with pytest.raises(CannotWrap, match=said):
         read_order(["x"], {}, frozenset(), {**PATH, "ASSENT_API_KEY": "k"}, named=[named])
-
-
-@pytest.mark.parametrize(
-    "env", [{"X": "${ASSENT_SECRET}"}, {"ASSENT_SECRET": "x"}, {"RUN_TOKEN_SECRET": "x"}]
-)
-def test_a_clients_file_cannot_name_a_variable_of_assent(env: dict[str, str]) -> None:
-    config = json.dumps({"mcpServers": {"a": {"command": "x", "env": env}}})
-    with pytest.raises(BadProfile, match="variable of Assent"):
-        read_config(config, {"ASSENT_SECRET": "ours"})
-
-
-def test_profiles_of_the_same_command_differ_in_variables_that_any_of_them_has() -> None:
-    def make(value: str, command: str = "deploy") -> tuple[Profile, UpstreamSpec]:
-        entry = {"command": command, "args": ["--token", "${TOKEN}"], "env": {"TARGET": value}}
-        (spec,) = read_config(json.dumps({"mcpServers": {"a": entry}}), {"TOKEN": f"token-{value}"})
-        return Profile(servers=(spec,), passed={**PATH, value: "1"}), spec
-
-    (one, spec), (two, _), (other, _) = make("ONE"), make("TWO"), make("ONE", "other")
-    assert spec.written == ("deploy", "--token", "${TOKEN}") and spec.command[2] == "token-ONE"
-    assert one.find_differences(spec, [one, two]) == ("ONE", "TARGET", "TOKEN", "TWO")
-    assert one.find_differences(spec, [one, other]) == ()
-
-
-def test_servers_at_one_address_differ_in_headers_and_in_the_query_and_show_no_password() -> None:
-    def make(target: str) -> tuple[Profile, UpstreamSpec]:
-        entry = {"url": f"https://ann:pass@x.example/mcp?project={target}", "headers": {"X-Env": target}}
-        (spec,) = read_config(json.dumps({"mcpServers": {"a": entry}}), {})
-        return Profile(servers=(spec,)), spec
-
-    (one, spec), (two, _) = make("staging"), make("production")
-    assert spec.written == ("https://x.example/mcp",)
-    assert one.find_differences(spec, [one, two]) == ("header X-Env", "query project")
 
 
 def test_the_server_takes_the_list_and_named_variables_alone_whatever_a_front_sends() -> None:

@@ -103,16 +103,6 @@ async def test_a_call_that_was_approved_for_another_definition_is_not_made(
     assert wrapped.calls_of("store") == []
 
 
-async def test_two_servers_with_the_same_tools_are_told_apart(wrapped: Wrapped) -> None:
-    entry = {"command": wrapped.command()[0], "args": wrapped.command()[1:]}
-    config = json.dumps({"mcpServers": {"One": entry, "two": entry}})
-    client = await wrapped.open(command=[], config=config, trust=True)
-    names = await client.names()
-    assert {"one_look", "two_look"} <= set(names) and "look" not in names
-    assert said(await client.call("two_look", path="a")) == "nothing there"
-    await client.close()
-
-
 async def test_a_hidden_tool_is_neither_listed_nor_called_and_a_rule_lets_a_write_pass(
     wrapped: Wrapped,
 ) -> None:
@@ -360,15 +350,6 @@ async def test_two_hundred_tools_do_not_slow_the_list_or_a_call(wrapped: Wrapped
     assert len(await client.names()) == 209
     assert said(await client.call("tool_7", path="a")) == "tool_7 done"
     await client.close()
-
-
-async def test_a_long_result_is_kept_up_to_a_bound_and_says_so(wrapped: Wrapped, client: FrontClient) -> None:
-    wrapped.want(on_call={"store": "large"})
-    answer = client.start_call("store", path="a", content="b")
-    (waiting,) = await wrapped.until_waiting()
-    await wrapped.approve(waiting["id"])
-    result = (await asyncio.wait_for(answer, 20))["result"]
-    assert "Only the beginning" in said(result) and len(said(result)) < 100_000
 
 
 async def test_calls_beyond_the_pace_of_one_caller_are_refused(

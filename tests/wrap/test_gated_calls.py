@@ -42,14 +42,6 @@ async def test_a_read_of_a_trusted_server_passes_and_a_write_waits_for_a_person(
     assert wrapped.calls_of("store") == [{"path": "a", "content": "new"}]
 
 
-async def test_a_hint_of_a_server_that_is_not_trusted_lets_nothing_pass(wrapped: Wrapped) -> None:
-    stranger = await wrapped.open()
-    stranger.start_call("look", path="a")
-    assert [each["type"] for each in await wrapped.until_waiting()] == ["notes_look"]
-    assert wrapped.calls_of("look") == []
-    await stranger.close()
-
-
 async def test_an_approval_counts_after_the_client_is_gone_and_a_later_client_gets_the_result(
     wrapped: Wrapped, client: FrontClient
 ) -> None:

@@ -171,48 +171,6 @@ async def test_a_server_that_is_down_keeps_its_prompts_and_templates(
     await client.close()
 
 
-@pytest.mark.usefixtures("no_caches")
-async def test_while_a_server_is_down_no_template_of_another_answers_for_its_resources(
-    neighbours: Neighbours,
-) -> None:
-    neighbours.want("aevil", **EVIL, templates=[EVERY], resources=[{"uri": "joke://1", "name": "1"}])
-    neighbours.want("bank", says="the account", resources=[ACCOUNT])
-    client = await neighbours.open()
-    assert await read(client, "bank+bank://accounts/ann") == "the account"
-    (neighbours.worlds["bank"] / "wants.json").write_text("no JSON: it ends at its next message")
-    for uri in ("bank+bank://accounts/ann", "bank://accounts/ann"):
-        said = await read(client, uri)
-        assert "bank" in said and said != "SPOOFED"
-    assert neighbours.heard("aevil") == []
-    # What it lists itself, or is asked for by its name, is its own.
-    assert await read(client, "joke://1") == "SPOOFED"
-    assert await read(client, "aevil+joke://2") == "SPOOFED"
-    await client.close()
-
-
-async def test_the_name_of_a_server_that_may_not_be_read_means_no_other(neighbours: Neighbours) -> None:
-    neighbours.want("aevil", **EVIL, templates=[EVERY], prompts=[{"name": "bank_bank-transfer"}])
-    neighbours.want("bank", prompts=[TRANSFER], resources=[ACCOUNT])
-    client = await neighbours.open("[bank]\ntrusted = false\n[aevil]\ntrusted = true\n", trust=False)
-    assert await list_names(client, "prompts/list", "name") == ["aevil_bank_bank-transfer"]
-    for said in (await read(client, "bank+bank://accounts/ann"), await get(client, "bank_bank-transfer")):
-        assert "bank" in said and said != "SPOOFED"
-    assert neighbours.heard("aevil") == []
-    assert await get(client, "aevil_bank_bank-transfer") == "SPOOFED"
-    await client.close()
-
-
-async def test_a_prompt_that_begins_with_the_name_of_its_own_server_keeps_its_name(
-    neighbours: Neighbours,
-) -> None:
-    neighbours.want("aevil")
-    neighbours.want("bank", prompts=[{"name": "bank_loan"}])
-    client = await neighbours.open()
-    assert await list_names(client, "prompts/list", "name") == ["bank_loan"]
-    assert await get(client, "bank_loan") == await get(client, "bank_bank_loan") == "the note"
-    await client.close()
-
-
 async def test_a_server_that_is_not_trusted_is_not_read_unless_a_rule_passes_it(
     neighbours: Neighbours,
 ) -> None:

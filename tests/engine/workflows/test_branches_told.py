@@ -43,13 +43,6 @@ async def test_other_notes_from_an_old_token_are_called_a_new_branch(play: Playe
     assert entered["pending"]["stepId"] == "three" and "sniff_header" in entered["recap"]
 
 
-async def test_an_advance_that_parts_from_nothing_speaks_of_no_branch(play: Player) -> None:
-    start, _ = await investigated(play)
-    branch = await play.advance(start, notesMarkdown="Another guess.")
-    on = await play.send(branch, notesMarkdown="It was not that.")
-    assert not {"warnings", "branches", "otherBranches"} & set(on.payload)
-
-
 @pytest.mark.rule("W20")
 async def test_each_branch_from_here_can_be_told_apart_and_entered(play: Player) -> None:
     start = await play.start()
@@ -84,27 +77,6 @@ async def test_who_resumes_one_branch_hears_how_far_the_others_came(play: Player
         assert other["stateToken"] == far["stateToken"] and far["stateToken"] in text_of(answer)
     alone = await play.rehydrate(await play.start("three-steps", sessionId="alone"))
     assert "otherBranches" not in alone and alone["branches"] == []
-
-
-@pytest.mark.rule("W20")
-async def test_a_complete_branch_is_called_complete(play: Player) -> None:
-    start, far = await investigated(play)
-    done = await play.advance(far, notesMarkdown="Written up.")
-    here = await play.advance(start, notesMarkdown="Again, from the top.")
-    [other] = (await play.rehydrate(here))["otherBranches"]
-    assert (other["isComplete"], other["stateToken"]) == (True, done["stateToken"])
-    assert "reached" not in other
-
-
-@pytest.mark.rule("W20")
-async def test_of_many_other_branches_the_newest_are_named(play: Player) -> None:
-    start = await play.start()
-    here = await play.advance(start, notesMarkdown="here")
-    for n in range(8):
-        await play.advance(start, notesMarkdown=f"other {n}")
-    told = await play.rehydrate(here)
-    assert [each["notes"] for each in told["otherBranches"]] == [f"other {n}" for n in range(3, 8)]
-    assert told["branchesOmitted"] == 3
 
 
 @pytest.mark.rule("W20", "W51")

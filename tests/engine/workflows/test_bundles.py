@@ -512,45 +512,6 @@ async def test_people_write_on_a_session_and_it_goes_along(play: Player) -> None
     assert await play.journal_holds()
 
 
-async def test_a_session_is_readable_as_markdown(play: Player) -> None:
-    await live(play)
-    text = session_text.write_markdown(await exported(play), bundles.fold_lineage, lambda ms: f"at {ms}")
-    assert text.startswith("# Session S") and "## Test" in text
-    assert "another plan" in text and "2 branches" in text
-    assert "2 run(s)" in text
-
-
-async def test_markdown_holds_everything_that_a_review_came_to(play: Player) -> None:
-    contract = {"contractRef": "mr_review.findings"}
-    at = await play.start(
-        definition("reviewed", step("triage"), step("find", outputContract=contract), step("free")),
-        sessionId="R",
-    )
-    review = {"mrTitle": "fix(di): wire it", "classification": "Standard", "focusAreas": ["wiring", "use"]}
-    triage = {"kind": "mr_review.phase_0_triage", "review": review, "revisionLogEntry": "Triage done."}
-    at = await play.advance(at, output=triage)
-    place = {"file": "src/a.py", "line": 79}
-    why = {"rationale": "Agents fail.", "suggestion": "Say it."}
-    finding = {"severity": "Major", "location": place, "title": "It drifts", **why}
-    comment = {"location": place, "title": "Mend the drift", "body": "```\ncode\n```"}
-    at = await play.advance(
-        at, output={"kind": "mr_review.findings", "findings": [finding], "mrComments": [comment]}
-    )
-    await play.advance(at, output={"kind": "mr_review.findings", "findings": "none, really"})
-    text = session_text.write_markdown(await exported(play, "R"), bundles.fold_lineage, str)
-    for said in (
-        "fix(di): wire it",
-        "wiring, use",
-        "Triage done.",
-        "`src/a.py:79`",
-        "Agents fail.",
-        "Say it.",
-    ):
-        assert said in text, said
-    assert "````markdown\n`src/a.py:79` **Mend the drift**\n\n```\ncode\n```\n````" in text
-    assert "### Output `mr_review.findings`" in text and "none, really" in text
-
-
 @pytest.mark.rule("W71")
 async def test_markdown_has_the_notes_outputs_and_checkpoints_of_every_branch_once(play: Player) -> None:
     start = await play.start(sessionId="B")

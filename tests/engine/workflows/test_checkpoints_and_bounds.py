@@ -6,11 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Payload, Player, definition
-from tests.workflow.library import step
+from tests.engine.workflows.kit import Payload, Player
 
 CONTEXT_BYTES = 262_144
-NOTES_BYTES = 65_536
 DEPTH = 64
 
 
@@ -135,35 +133,6 @@ async def test_deep_nesting_is_refused_and_not_a_crash(play: Player) -> None:
     assert (await play.advance(at, context={"k": nested(DEPTH - 1)}))["pending"]["stepId"] == "two"
 
 
-@pytest.mark.rule("W50")
-@pytest.mark.parametrize("filler", ["x", "é", "€", "😀"])
-async def test_notes_are_stored_whole_up_to_their_bound_and_shown_cut_between_characters(
-    play: Player, filler: str
-) -> None:
-    width = len(filler.encode())
-    for shift in range(4):
-        at = await play.start()
-        room = NOTES_BYTES - shift
-        notes = "a" * shift + filler * (room // width) + "b" * (room % width)
-        assert len(notes.encode()) == NOTES_BYTES
-        second = await play.advance(at, notesMarkdown=notes)
-        [(stored,)] = await play.sql(
-            "SELECT notes FROM workflow_nodes WHERE run_id = ? AND node = 1", at["session"]["runId"]
-        )
-        assert stored == notes
-        recap = (await play.rehydrate(second))["recap"]
-        assert len(recap.encode()) <= 24 * 1024 and recap.endswith("bytes in all]")
-        assert "\ufffd" not in recap
-        for answer in (
-            await play.send(at, notesMarkdown=notes + "c"),
-            await play.send(at, context={"notesMarkdown": notes + "c"}),
-            await play.ask("workflow_checkpoint", stateToken=at["stateToken"], notesMarkdown=notes + "c"),
-        ):
-            assert answer.reason == "validation_error"
-            told = json.dumps(answer.payload)
-            assert str(NOTES_BYTES) in told and str(NOTES_BYTES + 1) in told
-
-
 @pytest.mark.rule("W51")
 async def test_no_answer_echoes_the_context_that_came_with_the_call(play: Player) -> None:
     at = await play.start(context={"secret": "MARKER-1"})
@@ -176,45 +145,6 @@ async def test_no_answer_echoes_the_context_that_came_with_the_call(play: Player
         assert "MARKER" not in json.dumps(answer.message)
     assert "MARKER" not in json.dumps(told.payload)
     assert "MARKER" not in json.dumps(at)
-
-
-@pytest.mark.rule("W52")
-async def test_null_deletes_a_key_and_other_values_replace_the_old_one_whole(play: Player) -> None:
-    shown = definition(
-        "shown",
-        *[step(f"step-{n}", prompt="{{plain}}|{{deep.left}}|{{deep.right}}|{{list}}") for n in range(4)],
-    )
-    at = await play.start(
-        shown, context={"plain": "p", "deep": {"left": "l", "right": "r"}, "list": ["a", "b"]}
-    )
-    assert at["pending"]["prompt"].startswith("p|l|r|")
-    at = await play.advance(at, context={"deep": {"left": "new"}, "list": ["c"]})
-    plain, left, right, listed = at["pending"]["prompt"].split("|")
-    assert (plain, left) == ("p", "new") and right != "r" and "c" in listed and "a" not in listed
-    at = await play.advance(at, context={"plain": None, "never": None})
-    assert not at["pending"]["prompt"].startswith("p|")
-    assert (await play.advance(at))["pending"]["prompt"] == at["pending"]["prompt"]
-
-
-@pytest.mark.rule("W53")
-@pytest.mark.parametrize(
-    "context",
-    [
-        {"__proto__": 1},
-        {"constructor": 1},
-        {"prototype": {}},
-        {"wr.decisions": 1},
-        {"deep": [{"wr.x": 1}]},
-        {"wr": {"decisions": {}}},
-        {"deep": [{"__proto__": 1}]},
-    ],
-    ids=str,
-)
-async def test_reserved_keys_are_a_mistake(play: Player, context: Payload) -> None:
-    assert (await play.ask("workflow_start", workflowId="three-steps", context=context)).reason == (
-        "validation_error"
-    )
-    assert await play.reason(await play.start(), context=context) == "validation_error"
 
 
 def write_advance(at: dict[str, Any], context: str) -> str:

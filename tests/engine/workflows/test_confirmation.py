@@ -231,25 +231,6 @@ async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Playe
     assert (await play.rehydrate(at))["pending"]["stepId"] == "release"
 
 
-async def test_only_the_workflow_passes_its_own_confirmation(play: Player) -> None:
-    at = await at_gate(play)
-    refusal = await asked(play, at, **NOTES)
-    await play.decide(APPROVE, refusal["actionId"])
-    fired = await play.ask(EXECUTE, actionId=refusal["actionId"])
-    assert fired.is_error
-    assert (await play.action(refusal["actionId"]))["status"] == "approved"
-    assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"
-
-
-async def test_an_executor_called_on_a_waiting_step_is_told_about_the_step(play: Player) -> None:
-    refusal = await asked(play, await at_gate(play), **NOTES)
-    told = (await play.ask(EXECUTE, actionId=refusal["actionId"])).payload
-    assert told["reason"] == "requires_approval" and "workflow_advance" in told["fixActionForAgent"]
-    assert "sent" not in told["userMessage"] and "step" in told["userMessage"]
-    report = (await play.ask("chieflab_report")).payload
-    assert report["refusedAttempts"] == []
-
-
 async def test_a_key_that_may_not_decide_is_not_told_to_approve_in_the_chat(play: Player) -> None:
     issued = await play.surface.new_workspace("limited", scopes=("runs:read", "runs:write"))
     play.surface.key = issued.api_key

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import APPROVE, REJECT, Payload, Player, definition
+from tests.engine.workflows.kit import APPROVE, Payload, Player, definition
 from tests.surfaces import Outcome
 from tests.workflow.library import step
 
@@ -68,42 +68,6 @@ async def test_the_refusal_shows_what_is_confirmed_and_its_calls_lead_past_the_s
     assert "needs" not in again
     passed = await play.ask("workflow_advance", **again["args"])
     assert passed.payload["pending"]["stepId"] == "after"
-
-
-@pytest.mark.rule("W40")
-async def test_a_rejected_step_says_why_and_how_to_submit_another_version(play: Player) -> None:
-    at = await at_gate(play)
-    refused = await play.send(at, **NOTES)
-    no = called(refused, REJECT)
-    assert list(no["needs"]) == ["reason"]
-    await play.ask(REJECT, **no["args"], reason="Not before Monday")
-    told = await play.send(at, **NOTES)
-    assert "Not before Monday" in told.payload["show"] and "Not before Monday" in words(told)
-    assert "commands" not in told.payload
-    again = called(told, "workflow_advance")
-    other = await play.ask("workflow_advance", **again["args"], notesMarkdown="On Monday.")
-    assert other.reason == "requires_approval" and "On Monday." in other.payload["show"]
-
-
-@pytest.mark.rule("W40")
-async def test_a_caller_who_may_not_decide_is_given_the_page_and_a_call_that_waits(play: Player) -> None:
-    issued = await play.surface.new_workspace("limited", scopes=("runs:read", "runs:write"))
-    play.surface.key, play.surface.workspace_id = issued.api_key, issued.workspace_id
-    refused = await play.send(await at_gate(play), **NOTES)
-    assert refused.payload["reviewUrl"] in refused.payload["show"]
-    assert "approve this step" not in words(refused) and "commands" not in refused.payload
-    waiting = called(refused, "chieflab_get_action")["args"]
-    assert waiting["waitSeconds"] and waiting["actionId"] == refused.payload["actionId"]
-    assert {each["name"] for each in refused.payload["next"]} == {"chieflab_get_action", "workflow_advance"}
-
-
-@pytest.mark.rule("W40")
-async def test_a_long_submission_is_not_repeated_beside_what_is_shown(play: Player) -> None:
-    at = await at_gate(play)
-    refused = await play.send(at, notesMarkdown="word " * 3_000)
-    again = called(refused, "workflow_advance")
-    assert set(again["args"]) == {"stateToken", "ackToken"} and list(again["needs"]) == ["notesMarkdown"]
-    assert refused.payload["show"].count("word") == 3_000
 
 
 @pytest.mark.rule("W76")

@@ -77,13 +77,6 @@ async def test_twenty_equal_advances_at_once_are_one(play: Player) -> None:
     assert await play.journal_holds()
 
 
-@pytest.mark.rule("W12")
-async def test_notes_in_context_and_at_top_level_are_the_same_content(play: Player) -> None:
-    at = await play.start()
-    first = await play.advance(at, notesMarkdown="done")
-    assert await play.advance(at, context={"notesMarkdown": "done"}) == first
-
-
 @pytest.mark.rule("W12", "W24", "W25")
 async def test_other_content_from_the_same_place_makes_a_branch_once_each(play: Player) -> None:
     at = await play.start()
@@ -101,16 +94,6 @@ async def test_other_content_from_the_same_place_makes_a_branch_once_each(play: 
     assert [text for (text,) in notes][1:6] == [body["notesMarkdown"] for body in bodies[:5]]
     told = await play.rehydrate(at)
     assert len(told["branches"]) == len(bodies)
-
-
-@pytest.mark.rule("W12")
-async def test_notes_inside_an_output_are_kept_beside_the_others(play: Player) -> None:
-    at = await play.start()
-    output = {"artifacts": [], "notesMarkdown": "inside"}
-    second = await play.advance(at, notesMarkdown="outside", output=output)
-    assert "outside" in (told := (await play.rehydrate(second))["recap"]) and "inside" in told
-    alone = await play.advance(at, output=output)
-    assert "inside" in (await play.rehydrate(alone))["recap"]
 
 
 @pytest.mark.rule("W12", "W50")
@@ -317,33 +300,6 @@ async def test_a_run_joins_the_session_it_names_or_its_ticket_or_a_new_one(play:
     assert {run["runId"] for run in runs} == {ticket["session"]["runId"], again["session"]["runId"]}
     await play.surface.sign_in()
     assert (await play.ask("workflow_resume", sessionId="T-1")).payload["runs"] == []
-
-
-async def test_a_lost_run_is_found_by_its_words(play: Player) -> None:
-    play.write(three_steps("other-steps"))
-    at = await play.advance(
-        await play.start(sessionId="A"), notesMarkdown="The importer drops 100% of rows_x"
-    )
-    await play.start("other-steps", sessionId="B")
-    for query in ("IMPORTER drops", "100% of", "rows_x"):
-        found = (await play.ask("workflow_resume", query=query)).payload
-        assert [run["runId"] for run in found["runs"]] == [at["session"]["runId"]], query
-        assert found["resumed"]["pending"]["stepId"] == "two"
-    assert (await play.ask("workflow_resume", query="nothing like it")).payload["runs"] == []
-    assert (await play.ask("workflow_resume", query="rowsax")).payload["runs"] == []
-    assert len((await play.ask("workflow_resume", workflowId="other-steps")).payload["runs"]) == 1
-    both = (await play.ask("workflow_resume", query="importer", workflowId="other-steps")).payload
-    assert both["runs"] == [] and both["resumed"] is None
-
-
-async def test_a_search_knows_the_letters_beyond_ascii(play: Player) -> None:
-    at = await play.start(sessionId="ÜBUNG-7")
-    await play.advance(at, notesMarkdown="Die Größe der ÄPFEL")
-    for query in ("ÄPFEL", "Größe", "ÜBUNG"):
-        assert len((await play.ask("workflow_resume", query=query)).payload["runs"]) == 1, query
-    if play.surface.dialect == "sqlite":
-        # PostgreSQL folds by the locale of its database, and the tests' has none.
-        assert len((await play.ask("workflow_resume", query="äpfel")).payload["runs"]) == 1
 
 
 @pytest.mark.rule("E3")

@@ -9,8 +9,7 @@ import pytest
 from tests.serving.web.connections.kit import Connected, access_of
 
 from assent.app import App
-from assent.engine.connections import oauth as states
-from assent.engine.connections.oauth import STATE_TTL_MS, TURN_MS
+from assent.engine.connections.oauth import TURN_MS
 from assent.engine.connections.oauth_access import ACCESS, REFRESH
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import OpenedSecrets
@@ -208,21 +207,3 @@ async def test_tokens_show_nothing_of_themselves(world: Connected) -> None:
     shown = repr((held, world.access("hubspot").provider))
     assert not [secret for secret in world.far.secrets if secret in shown]
     assert {ACCESS, REFRESH} == set(held.secrets)
-
-
-async def test_a_state_comes_back_once_to_who_asked_and_in_time(world_on_any_store: Connected) -> None:
-    world = world_on_any_store
-    store, now_ms = world.engine.app.store, world.clock.now_ms()
-    await store.write(lambda: states.ask("state", LOCAL_WORKSPACE, "ga4", "session", "ada", now_ms))
-
-    async def back(*given: str, later_ms: int = 0) -> str | None:
-        state, provider, session, person = given
-        return await store.write(lambda: states.redeem(state, provider, session, person, now_ms + later_ms))
-
-    assert await back("other", "ga4", "session", "ada") is None
-    assert await back("state", "hubspot", "session", "ada") is None
-    assert await back("state", "ga4", "another session", "ada") is None
-    assert await back("state", "ga4", "session", "eve") is None
-    assert await back("state", "ga4", "session", "ada", later_ms=STATE_TTL_MS) is None
-    assert await back("state", "ga4", "session", "ada") == LOCAL_WORKSPACE
-    assert await back("state", "ga4", "session", "ada") is None

@@ -117,32 +117,6 @@ async def test_a_throttled_save_waits_as_long_as_hubspot_says(world: Connected) 
     assert len(created(world)) == 1
 
 
-async def test_an_access_that_was_revoked_mid_run_is_a_recovery_and_nothing_is_half_done(
-    world_on_any_store: Connected,
-) -> None:
-    world = world_on_any_store
-    await world.connect("hubspot")
-    action_id = await approved(world)
-    world.far.hubspot.revoke_all()
-
-    refused = await world.engine.execute(action_id)
-
-    assert isinstance(refused, Refusal)
-    recovery = refused.recovery()
-    assert recovery.reason == "missing_connector"
-    assert recovery.recovery_tool is not None
-    assert recovery.recovery_tool.args == {"provider": "hubspot"}
-    assert await world.state("hubspot") == "expired"
-    later = await world.engine.execute(action_id)
-    assert isinstance(later, Refusal) and later.reason == "missing_connector"
-    assert "has ended" in (later.recovery().user_message or "")
-    assert not created(world)
-
-    await world.connect("hubspot")
-    await saved(world, action_id)
-    assert len(created(world)) == 1
-
-
 async def test_what_was_approved_for_one_account_is_not_saved_in_another(world: Connected) -> None:
     await world.connect("hubspot")
     action_id = await approved(world)
@@ -167,18 +141,6 @@ async def test_what_was_approved_for_one_account_is_not_saved_in_another(world: 
     assert (changed.effect.target or {})["accountId"] == "777"
     await world.engine.approve(action_id)
     await saved(world, action_id)
-
-
-async def test_a_contact_staged_before_connecting_names_its_account_afterwards(world: Connected) -> None:
-    action_id = await approved(world)
-    assert (await world.engine.action(action_id)).effect.target is None
-    await world.connect("hubspot")
-    early = await world.engine.execute(action_id)
-    assert isinstance(early, Refusal) and early.reason == "requires_approval"
-
-    await world.engine.approve(action_id)
-    await saved(world, action_id)
-    assert len(created(world)) == 1
 
 
 async def test_an_edited_contact_is_saved_as_edited_and_nonsense_is_refused(world: Connected) -> None:

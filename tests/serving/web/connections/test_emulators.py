@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 import httpx
@@ -12,7 +12,7 @@ from tests.serving.web.connections.kit import BACK, HUBSPOT, Connected, consent
 
 from assent.engine.connections import grants
 from assent.engine.connections.grants import GrantEnded, GrantFailed
-from assent.suite.channels.google.emulator import DailyVisits, Query
+from assent.suite.channels.google.emulator import DailyVisits
 from assent.testing.provider_server import Outcome, json_answer
 
 PROOF = "a-verifier-of-at-least-43-characters-in-length-00"
@@ -49,12 +49,6 @@ async def test_a_code_without_its_verifier_is_worth_nothing(world: Connected, pr
     code = await code_of(world, provider)
     with pytest.raises(GrantEnded):
         await exchanged(world, provider, code, verifier=PROOF[:-1] + "1")
-
-
-async def test_google_gives_a_refresh_token_only_for_offline_access(world: Connected) -> None:
-    online = await exchanged(world, "ga4", await code_of(world, "ga4", access_type="online"))
-    offline = await exchanged(world, "ga4", await code_of(world, "ga4"))
-    assert (online.refresh_token is None, offline.refresh_token is None) == (True, False)
 
 
 async def test_a_rotated_refresh_token_that_is_used_again_ends_the_grant(world: Connected) -> None:
@@ -116,26 +110,3 @@ async def test_a_report_speaks_in_strings_and_has_no_rows_when_nothing_was_count
     refused = await ask(world, url, body)
     assert (refused.status_code, refused.json()["error"]["status"]) == (429, "RESOURCE_EXHAUSTED")
     assert (await ask(world, url.replace("1234", "99"), body)).status_code == 403
-
-
-async def test_search_numbers_come_three_days_late(world: Connected) -> None:
-    today = datetime.fromtimestamp(world.clock.now_ms() / 1000, UTC).date()
-    world.far.search.queries.append(Query(today, "https://example.org/", 2, 40))
-    url = f"{world.far.search.url}/webmasters/v3/sites/https%3A%2F%2Fexample.org%2F/searchAnalytics/query"
-    body = {"startDate": today.isoformat(), "endDate": today.isoformat(), "dimensions": ["page"]}
-
-    assert "rows" not in (await ask(world, url, body, "search_console")).json()
-    assert (await ask(world, url, {**body, "dataState": "all"}, "search_console")).json()["rows"]
-    world.clock.advance(days=3)
-    rows = (await ask(world, url, body, "search_console")).json()["rows"]
-    assert (rows[0]["clicks"], rows[0]["impressions"]) == (2, 40)
-
-
-async def test_hubspot_names_the_contact_that_is_there(world: Connected) -> None:
-    url = f"{world.far.hubspot.url}/crm/v3/objects/contacts"
-    body = {"properties": {"email": "Ada@example.org", "firstname": "Ada"}}
-    made = await ask(world, url, body, "hubspot")
-    again = await ask(world, url, body, "hubspot")
-    assert made.status_code == 201
-    assert again.status_code == 409
-    assert again.json()["message"] == f"Contact already exists. Existing ID: {made.json()['id']}"

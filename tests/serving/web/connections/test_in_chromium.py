@@ -17,7 +17,6 @@ from tests.serving.web.shell.screen import Screen, every_look, sign_in
 from tests.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.suite.channels.email import emulator as resend
 from assent.suite.channels.zernio import emulator as zernio
 
 pytestmark = pytest.mark.slow
@@ -114,40 +113,6 @@ async def test_without_scripts_nothing_is_connected_and_the_page_says_what_to_do
     assert await at.page.get_by_role("button").count() == 0
     assert zernio.KEY not in await at.page.content()
     assert await room.house.app.connections.find(LOCAL_WORKSPACE, "zernio") is None
-
-
-async def test_zernio_and_resend_are_connected_by_key(room: Room) -> None:
-    context = await room.context(width=390)
-    at = await room.open(context, "/connect/zernio")
-    page = at.page
-    field = page.get_by_label("Key")
-    assert await field.get_attribute("type") == "password"
-    assert await field.get_attribute("autocomplete") == "off"
-    await field.fill("sk_wrong")
-    await page.get_by_role("button", name="Check and connect").click()
-    await expect(page.locator(".wrong")).to_contain_text("does not accept this key")
-    await expect(page.get_by_label("Key")).to_have_value("")
-
-    await page.get_by_label("Key").fill(zernio.KEY)
-    await page.get_by_role("button", name="Check and connect").click()
-    await expect(page.get_by_role("status")).to_contain_text("Connected")
-    await page.get_by_role("group", name="LinkedIn").get_by_label("Ada").check()
-    await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_role("status")).to_contain_text("Saved")
-    connection = await room.house.app.connections.find(LOCAL_WORKSPACE, "zernio")
-    assert connection is not None
-    assert [account.name for account in connection.accounts_on("linkedin")] == ["Ada"]
-
-    await page.locator(".crumbs").get_by_role("link", name="Connections").click()
-    await page.get_by_role("link", name="Resend").click()
-    await page.get_by_label("Key").fill(resend.KEY)
-    await page.get_by_role("button", name="Check and connect").click()
-    await expect(page.get_by_role("status")).to_contain_text("Connected")
-    assert await room.house.app.connections.access(LOCAL_WORKSPACE, "resend") is not None
-    for key in (zernio.KEY, resend.KEY):
-        assert key not in await page.content() + "".join(room.seen)
-    expected = [alarm for alarm in at.unexpected() if "400" not in alarm]
-    assert expected == []
 
 
 async def test_a_no_at_the_provider_is_a_page_that_leads_back(room: Room) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
-from sqlite3 import connect
 
 import msgspec
 import pytest
@@ -183,42 +180,6 @@ async def test_two_branches_are_compared_in_two_clicks(screen: OpenScreen, past:
     await expect(at.page.locator("#context-title + dl")).to_contain_text("complexity")
 
 
-async def test_a_session_is_exported_and_imported_again(
-    screen: OpenScreen, past: Past, tmp_path: Path
-) -> None:
-    at = await screen(past.session, allow=("400 (Bad Request)",))
-    async with at.page.expect_download() as started:
-        await at.page.locator("summary", has_text="Export").click()
-        await at.page.get_by_role("link", name="Bundle for another server").click()
-    download = await started.value
-    file = tmp_path / download.suggested_filename
-    await download.save_as(file)
-    assert file.name == "AUTH-1234.assent.json"
-
-    await at.goto("/sessions/import")
-    await at.page.get_by_label("File").set_input_files(file)
-    await at.page.get_by_role("button", name="Import into").click()
-    await expect(at.page.locator(".crumbs")).to_contain_text("AUTH-1234 (")
-    await expect(at.page.locator(".session-graph .graph li")).to_have_count(9)
-
-    damaged = json.loads(file.read_text())
-    damaged["content"]["runs"][0]["nodes"][1]["notes"] = "Something else."
-    file.write_text(json.dumps(damaged))
-    await at.goto("/sessions/import")
-    await at.page.get_by_label("File").set_input_files(file)
-    await at.page.get_by_role("button", name="Import into").click()
-    await expect(at.page.get_by_role("alert")).to_contain_text("changed after it was exported")
-    await at.check()
-
-
-async def test_a_note_is_written_by_whoever_is_signed_in(screen: OpenScreen, past: Past) -> None:
-    at = await screen(f"/sessions/{past.second}")
-    await at.page.get_by_label("Add a note").fill("Checked with the *team*.")
-    await at.page.get_by_role("button", name="Add the note").click()
-    await expect(at.page.locator("#session-notes")).to_contain_text("Ada Lovelace")
-    await expect(at.page.locator("#session-notes em", has_text="team")).to_be_visible()
-
-
 async def test_a_step_appears_on_an_open_page_by_itself(screen: OpenScreen, house: House, past: Past) -> None:
     agent = stories.Agent(house)
     begun = await agent.start(sessionId="Live")
@@ -227,42 +188,6 @@ async def test_a_step_appears_on_an_open_page_by_itself(screen: OpenScreen, hous
     await expect(at.page.locator(".session-graph .graph li")).to_have_count(1)
     await agent.advance(begun, "First step.", output=stories.TRIAGE)
     await expect(at.page.locator(".session-graph .graph li")).to_have_count(2)
-
-
-async def test_the_journal_is_checked_and_a_change_is_found(
-    screen: OpenScreen, house: House, past: Past
-) -> None:
-    at = await screen("/audit")
-    await at.page.get_by_role("button", name="Verify").click()
-    await expect(at.page.locator("#verdict")).to_contain_text("Audit log verified")
-    await at.check()
-    path = house.app.settings.sqlite_path
-    assert path is not None
-    with closing(connect(path)) as database:
-        kept = database.execute("SELECT hash FROM events WHERE stream_id = ? AND seq = 1", (past.launch_id,))
-        before = kept.fetchone()[0]
-        database.execute("UPDATE events SET hash = 'x' WHERE stream_id = ? AND seq = 1", (past.launch_id,))
-        database.commit()
-    await at.page.get_by_role("button", name="Verify").click()
-    await expect(at.page.locator("#verdict")).to_contain_text("An event was changed")
-    await expect(at.page.locator("#verdict")).to_contain_text(past.launch_id)
-    await at.check()
-    with closing(connect(path)) as database:
-        database.execute(
-            "UPDATE events SET hash = ? WHERE stream_id = ? AND seq = 1", (before, past.launch_id)
-        )
-        database.commit()
-
-
-async def test_a_memory_is_confirmed_and_retired(screen: OpenScreen, house: House, past: Past) -> None:
-    await stories.remember(house, "Say what it costs.", state="proposed")
-    at = await screen("/memory?group=lessons&q=costs")
-    row = at.page.locator("li", has_text="Say what it costs.")
-    await expect(row).to_contain_text("Not confirmed")
-    await row.get_by_role("button", name="Confirm: Say what it costs.").click()
-    await expect(row).not_to_contain_text("Not confirmed")
-    await row.get_by_role("button", name="Stop using: Say what it costs.").click()
-    await expect(row).to_contain_text("Not used")
 
 
 async def test_rows_are_walked_with_the_keyboard(screen: OpenScreen, past: Past) -> None:
