@@ -21,6 +21,7 @@ from assent.engine.actions import boundary as results
 from assent.engine.actions.boundary import BoundaryResult
 from assent.gate.rules.boundary import PROBES, find_cap
 from assent.kernel.structs import Record
+from assent.processes.system_clock import SystemClock
 from assent.serving.leader import ANNOUNCEMENT, SERVING, Announcement
 from assent.settings.client_config import has_password
 from assent.settings.load import Settings
@@ -332,8 +333,6 @@ def _find_config(session: CommandSession) -> Path | None:
 
 
 def _read(agent: AgentUser, found: dict[str, ProbeFinding]) -> BoundaryResult:
-    from assent.processes.system_clock import SystemClock
-
     by_outcome = {
         said: tuple(name for name, each in found.items() if each.worked is worked)
         for worked, said in ((True, "open"), (False, "held"), (None, "untried"))

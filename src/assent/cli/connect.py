@@ -18,6 +18,8 @@ from assent.cli.session import CommandSession, Failure, Operators
 from assent.cli.workspaces import BY, find_workspace, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.gate.connection import Connection
+from assent.net.mail_server import parse_mailbox
+from assent.ports import KeyChecked, NotSent, OutcomeUnknown
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -55,8 +57,6 @@ def connect(
 
     The key of smtp is the address of a mail server: smtp://user:password@mail.example.org:587
     """
-    from assent.net.mail_server import parse_mailbox
-    from assent.ports import KeyChecked, NotSent, OutcomeUnknown
     from assent.use_cases import connections
 
     session.add_flags(operators=operators or None)

@@ -15,7 +15,12 @@ from typing import Annotated, Any
 import typer
 
 from assent.cli.session import CommandSession
+from assent.cli.workspaces import key_entropy
 from assent.client import Client, Refused
+from assent.engine.core import tenancy
+from assent.kernel.ids import WorkspaceId
+from assent.processes.listening import bind
+from assent.settings.load import load_settings
 
 MEASURE_AFTER_SECONDS = 2.0
 VISITOR = {
@@ -75,12 +80,7 @@ class DemoOutput:
 async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
     """Run a complete server: a new data directory, a free port, running jobs."""
     from assent.app import App
-    from assent.cli.workspaces import key_entropy
-    from assent.engine.core import tenancy
-    from assent.kernel.ids import WorkspaceId
-    from assent.processes.listening import bind
     from assent.processes.serve import Surfaces, http_server, running_jobs
-    from assent.settings.load import load_settings
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

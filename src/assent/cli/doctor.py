@@ -16,12 +16,24 @@ from urllib.parse import urlsplit
 
 from assent import __version__
 from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, explain
+from assent.engine.actions import boundary
+from assent.engine.audit import copies
+from assent.engine.core import connection_store, freezes, jobs, tenancy
 from assent.extensions.hooks import DoctorCheck, Extension
-from assent.kernel.ids import is_uuid
+from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
 from assent.kernel.structs import Record
+from assent.kernel.times import iso_time
 from assent.net.loopback import is_loopback
 from assent.ports import Store, Transaction
-from assent.processes.listening import reaches_assent
+from assent.processes.listening import bind, reaches_assent, serves_this_data
+from assent.processes.start_checks import (
+    SECRETS,
+    check_certificate,
+    check_wrapped,
+    compare_secrets,
+    refuse_other_files,
+)
+from assent.processes.system_clock import SystemClock
 from assent.settings.client_config import in_shell, own_command
 from assent.settings.load import EVERY_WORKSPACE, Settings, SettingsError, hide_password
 from assent.settings.secret_files import (
@@ -31,8 +43,10 @@ from assent.settings.secret_files import (
     SHARED_BITS,
     explain_data_dir,
     missing_secrets,
+    read_secrets,
 )
 from assent.settings.table import TABLE
+from assent.sql.loader import statements
 
 if TYPE_CHECKING:
     from assent.extensions.registry import Extensions
@@ -75,7 +89,6 @@ def check_component(settings: Settings, state: ComponentState, embedded: bool) -
 
 async def _replication(settings: Settings, store: Store) -> DoctorCheck:
     """Show whether a failover could lose acknowledged writes."""
-    from assent.sql.loader import statements
 
     def look() -> Transaction[bool]:
         rows = yield statements.read_server_history()
@@ -91,9 +104,6 @@ async def _replication(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _sending(settings: Settings, store: Store) -> DoctorCheck:
     """Show where sending is frozen."""
-    from assent.engine.core import freezes
-    from assent.kernel.times import iso_time
-
     found = await store.read(freezes.list_all)
     if not found:
         return DoctorCheck("sending", True, "not stopped anywhere")
@@ -107,8 +117,6 @@ async def _sending(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _boundary(settings: Settings, store: Store) -> DoctorCheck:
     """Show what `assent boundary` found."""
-    from assent.engine.actions import boundary
-
     found = await store.read(boundary.describe_claims)
     said = {
         "unchecked": "not checked; the server claims what it sees",
@@ -121,8 +129,6 @@ async def _boundary(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _jobs(settings: Settings, store: Store) -> DoctorCheck:
     """Check for jobs that ran out of retries and need a person."""
-    from assent.engine.core import jobs
-
     dead = await store.read(lambda: jobs.list_dead(MANY_JOBS))
     if not dead:
         return DoctorCheck("jobs", True, "none has given up")
@@ -135,8 +141,6 @@ async def _jobs(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _connections(settings: Settings, store: Store) -> DoctorCheck:
     """Check the workspaces' connections. An expired one needs its person."""
-    from assent.engine.core import connection_store
-
     found = await store.read(connection_store.count_all)
     counts = [f"{provider} {state} ({count})" for provider, state, count in found if state != "revoked"]
     ended = sorted({provider for provider, state, _ in found if state == "expired"})
@@ -147,9 +151,6 @@ async def _connections(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _wrapped_store_checks(settings: Settings, store: Store) -> DoctorCheck:
     """Name the wrapped servers that did not start."""
-    from assent.engine.core import connection_store
-    from assent.processes.system_clock import SystemClock
-
     now_ms = SystemClock().now_ms()
     failed = await store.read(lambda: connection_store.list_failed_starts(now_ms))
     said = "; ".join(f"{each.server} did not start: {each.why}" for each in failed)
@@ -159,8 +160,6 @@ async def _wrapped_store_checks(settings: Settings, store: Store) -> DoctorCheck
 
 async def _owner(settings: Settings, store: Store) -> DoctorCheck:
     """Show which workspaces use the operators, effects and mail server of the settings."""
-    from assent.engine.core import tenancy
-
     named = settings.owner_workspaces or (tenancy.LOCAL_WORKSPACE,)
     what = "the operators, effects, provider clients and mail server of the settings serve"
     if EVERY_WORKSPACE in named:
@@ -179,7 +178,6 @@ async def _owner(settings: Settings, store: Store) -> DoctorCheck:
 async def _storage(settings: Settings, store: Store) -> DoctorCheck:
     """Show the daily storage limit and the workspace that used most of it today."""
     from assent.engine.core import quota, tenancy
-    from assent.processes.system_clock import SystemClock
 
     def used() -> Transaction[list[tuple[int, str]]]:
         found = []
@@ -200,10 +198,6 @@ async def _storage(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _copies(settings: Settings, store: Store) -> DoctorCheck:
     """Show since when no checkpoint of the journal was copied to another machine."""
-    from assent.engine.audit import copies
-    from assent.kernel.times import iso_time
-    from assent.processes.system_clock import SystemClock
-
     now_ms = SystemClock().now_ms()
     since_ms = await store.read(lambda: copies.find_overdue(now_ms))
     if since_ms is None:
@@ -243,10 +237,6 @@ async def _restores(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _rehearse(settings: Settings, store: Store) -> DoctorCheck:
     """Compare the secrets and write as the start of a server does, and roll that back."""
-    from assent.kernel.ids import SYSTEM_WORKSPACE
-    from assent.processes.start_checks import SECRETS, compare_secrets
-    from assent.settings.secret_files import read_secrets
-    from assent.sql.loader import statements
 
     class Rolled(Exception):  # noqa: N818 - ends a transaction that worked
         pass
@@ -418,8 +408,6 @@ def _secrets(settings: Settings) -> DoctorCheck:
 
 
 def _certificate(settings: Settings) -> Iterator[DoctorCheck]:
-    from assent.processes.start_checks import check_certificate
-
     try:
         if (found := check_certificate(settings)) is not None:
             yield DoctorCheck("certificate", True, f"{found[0]} with its key {found[1]}")
@@ -430,7 +418,6 @@ def _certificate(settings: Settings) -> Iterator[DoctorCheck]:
 def _wrapped(settings: Settings) -> Iterator[DoctorCheck]:
     """Check the files of wrapped servers."""
     from assent.app import App
-    from assent.processes.start_checks import check_wrapped
 
     if settings.wrap_config is None:
         return
@@ -443,7 +430,6 @@ def _wrapped(settings: Settings) -> Iterator[DoctorCheck]:
 
 
 async def _database(settings: Settings, components: tuple[Component, ...]) -> list[DoctorCheck]:
-    from assent.processes.start_checks import refuse_other_files
     from assent.stores import open_store
     from assent.stores.migrate import schema_state
 
@@ -482,7 +468,6 @@ async def _compare(settings: Settings) -> DoctorCheck | None:
     """Check the database against the recorded head, before it is opened. Returns None if it lacks
     nothing."""
     from assent.processes.store_position import Heads, StoreBehind
-    from assent.processes.system_clock import SystemClock
     from assent.stores import open_store
 
     try:
@@ -550,8 +535,6 @@ def _cap(settings: Settings) -> DoctorCheck:
 
 def _address(settings: Settings) -> Iterator[DoctorCheck]:
     """Listen for a moment where `serve` would, and ask for the pages at the public address."""
-    from assent.processes.listening import bind, serves_this_data
-
     where, served = f"{settings.host}:{settings.port}", False
     try:
         for each in bind(settings):

@@ -13,6 +13,7 @@ import typer
 
 from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY, check_name, find_workspace
+from assent.engine.core import freezes
 from assent.gate.records import Freeze
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import WireRecord
@@ -72,7 +73,6 @@ def freeze(
 
 async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: str) -> FrozenSending:
     """Freeze, wait until it is in effect, and return the measured time."""
-    from assent.engine.core import freezes
     from assent.use_cases.freezes import freeze
 
     store, now_ms = app.store, app.clock.now_ms()
@@ -88,7 +88,6 @@ async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: 
 
 def unfreeze(session: CommandSession, workspace: OnlyWorkspace = None) -> None:
     """Let sending go on. What is approved and due is sent by the server within half a minute."""
-    from assent.engine.core import freezes
     from assent.use_cases import freezes as use_case
 
     session.require_data()

@@ -11,6 +11,7 @@ from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import check_name
 from assent.kernel.limits import SIGN_IN_LINK_TTL_MS
 from assent.kernel.times import iso_time
+from assent.processes.listening import leadership_of, reaches_assent
 from assent.settings.load import Settings
 
 if TYPE_CHECKING:
@@ -79,8 +80,6 @@ def _make_link(
 
 def pages_address(settings: Settings) -> str | None:
     """Return the URL of this data's pages: of a process on the same directory, or the replicas."""
-    from assent.processes.listening import leadership_of, reaches_assent
-
     said = leadership_of(settings, "command").announced()
     if said is not None and said.address is not None:
         return said.address

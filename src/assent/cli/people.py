@@ -16,7 +16,8 @@ from assent.cli.owner import check_watched, pages_address
 from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import check_name, use_workspace
 from assent.engine.core.tenancy import Workspace
-from assent.engine.people.people import Role
+from assent.engine.people import members, people, roster
+from assent.engine.people.people import Person, Role
 from assent.engine.people.roster import RosterEntry
 from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS, MAX_NAME_CHARS
 from assent.tools.arguments import is_address
@@ -40,9 +41,6 @@ def invite(
     Anyone who opens the link decides as that person, so it is printed to a terminal only; an agent
     reads pipes. With --json it is written to a pipe, too, and the audit trail says so.
     """
-    from assent.engine.people import members, people
-    from assent.engine.people.people import Person, Role
-
     watched = check_watched(session)
     checked = check_name(name, "A name")
     if email is not None and not is_address(email):
@@ -67,7 +65,6 @@ def invite(
 
 def list_all(session: CommandSession) -> None:
     """List who can sign in."""
-    from assent.engine.people import members
 
     async def read(app: App) -> tuple[members.ListedPerson, ...]:
         now_ms = app.clock.now_ms()
@@ -103,7 +100,6 @@ def remove(
     ],
 ) -> None:
     """Take a person's access away: their sessions and links end at once."""
-    from assent.engine.people import members
 
     async def end(app: App) -> bool:
         now_ms = app.clock.now_ms()
@@ -132,8 +128,6 @@ def apply(
     workspaces. Applying the same file again changes nothing. New people get an invitation link, which is
     shown to a terminal only, or with --json.
     """
-    from assent.engine.people import members, people, roster
-
     listed = PeopleFile(file)
     watched = sys.stdout.isatty()
     address = pages_address(session.settings)

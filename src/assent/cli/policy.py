@@ -12,8 +12,13 @@ import typer
 from assent.cli.keys import OfWorkspace
 from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY, use_workspace
+from assent.engine.actions import policies
 from assent.engine.core.tenancy import Workspace
+from assent.gate.policy import PRESETS, find_preset
+from assent.gate.rules.source import BadPolicy, preset_source, write_toml
 from assent.kernel.times import iso_time
+from assent.ports import Transaction
+from assent.present.rule_text import describe_policy, name_policy
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -36,8 +41,6 @@ def show(
     toml: Annotated[bool, typer.Option("--toml", help="Print it as the file that `set` takes.")] = False,
 ) -> None:
     """Show the policy of a workspace in words."""
-    from assent.gate.rules.source import write_toml
-
     session.require_data()
     policy, version = use_workspace(session, workspace, _find)
     text = write_toml(version.source) if toml else _describe(policy, version)
@@ -46,14 +49,10 @@ def show(
 
 def check(session: CommandSession, policy: PolicyOrFile) -> None:
     """Check a policy without setting it, and say what it means."""
-    from assent.present.rule_text import describe_policy, name_policy
-
     session.require_data()
     source = _read_source(policy)
 
     async def read(app: App) -> tuple[Policy, list[str]]:
-        from assent.engine.actions import policies
-
         draft = await _run_or_fail(app, lambda: policies.read(source))
         return draft, _list_unknown(app, draft)
 
@@ -85,8 +84,6 @@ def replay(session: CommandSession, policy: PolicyOrFile, workspace: OfWorkspace
     source = _read_source(policy)
 
     async def run(app: App, found: Workspace) -> ReplayReport:
-        from assent.engine.actions import policies
-
         draft = await _run_or_fail(app, lambda: policies.read(source))
         now_ms = app.clock.now_ms()
         return await app.store.read(lambda: policies.replay(found.workspace_id, draft, now_ms))
@@ -108,9 +105,6 @@ def replay(session: CommandSession, policy: PolicyOrFile, workspace: OfWorkspace
 
 def _read_source(given: str) -> dict[str, Any]:
     """Return the source of a preset or a file."""
-    from assent.gate.policy import PRESETS, find_preset
-    from assent.gate.rules.source import preset_source
-
     if find_preset(given) is not None:
         return preset_source(given)
     path = Path(given)
@@ -128,8 +122,6 @@ def _read_source(given: str) -> dict[str, Any]:
 
 async def _run_or_fail(app: App, begin: Any, *, write: bool = False) -> Policy:
     """Run a transaction that reads or saves a policy. Raises `Failure` with every problem."""
-    from assent.gate.rules.source import BadPolicy
-
     try:
         policy: Policy = await (app.store.write if write else app.store.read)(begin)
     except BadPolicy as bad:
@@ -163,9 +155,6 @@ def _list_unknown(app: App, policy: Policy) -> list[str]:
 
 
 async def _find(app: App, found: Workspace) -> tuple[Policy, PolicyVersion]:
-    from assent.engine.actions import policies
-    from assent.ports import Transaction
-
     def look() -> Transaction[tuple[Policy, PolicyVersion]]:
         policy = yield from policies.find(found.workspace_id)
         return policy, (yield from policies.find_version(found.workspace_id))
@@ -174,8 +163,6 @@ async def _find(app: App, found: Workspace) -> tuple[Policy, PolicyVersion]:
 
 
 def _describe(policy: Policy, version: PolicyVersion) -> str:
-    from assent.present.rule_text import describe_policy, name_policy
-
     lines = [f"{name_policy(policy)}.", *(f"- {line}" for line in describe_policy(policy))]
     if version.version:
         lines.append(f"Version {version.version}, set by {version.by} on {iso_time(version.at_ms)}.")
@@ -183,8 +170,6 @@ def _describe(policy: Policy, version: PolicyVersion) -> str:
 
 
 def _view(policy: Policy, version: PolicyVersion) -> dict[str, Any]:
-    from assent.present.rule_text import describe_policy, name_policy
-
     return {
         "name": name_policy(policy),
         "words": describe_policy(policy),

@@ -13,9 +13,10 @@ import msgspec
 import typer
 
 from assent.cli.session import BaseUrl, CommandSession, Failure, Host, Operators, Port, TlsCert, TlsKey
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.policy import RELAY
 from assent.settings.client_config import claude_code_stdio
-from assent.settings.load import Settings, hide_password
+from assent.settings.load import Settings, hide_password, load_settings
 from assent.settings.secret_files import HOMES
 
 
@@ -25,7 +26,6 @@ def init(session: CommandSession) -> None:
     Changes nothing where they exist. `serve` and `stdio` do the same at their first start.
     """
     from assent.app import open_app
-    from assent.engine.core.tenancy import LOCAL_WORKSPACE
 
     settings = session.settings
 
@@ -131,7 +131,6 @@ def wrap(
     it once, with exactly the approved arguments. That server is started if none runs, and stays.
     """
     from assent.processes import wrapping
-    from assent.settings.load import load_settings
 
     given = {"--config": config, "--rules": rules, "--name": name}
     options = {flag: value for flag, value in given.items() if value is not None}

@@ -20,6 +20,7 @@ import typer
 
 from assent.kernel.refusals import Refusal
 from assent.ports import StoreUnavailable
+from assent.processes.start_checks import refuse_other_files
 from assent.settings.client_config import FROM_ENVIRONMENT, has_password, in_shell, own_command, this_command
 from assent.settings.load import BadFlag, Loaded, Settings, SettingsError, hide_password, load_settings
 from assent.settings.redaction import Redactor
@@ -72,8 +73,6 @@ def _unavailable(error: BaseException, settings: Settings | None) -> str:
 
 def _describe_other_file(settings: Settings) -> str | None:
     """Say it as `serve` does if the file is no database."""
-    from assent.processes.start_checks import refuse_other_files
-
     try:
         refuse_other_files(settings)
     except SettingsError as error:

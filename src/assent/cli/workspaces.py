@@ -193,8 +193,6 @@ def rate(
     ] = False,
 ) -> None:
     """Let a workspace make more or fewer calls in a minute than the settings say. It holds for the next call."""
-    from assent.engine.core import tenancy
-
     if (per_minute is None) is not default:
         raise Failure(
             "Say how many: --per-minute N, or --default for as many as the settings of the server say."
