@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import product
@@ -13,9 +14,11 @@ import msgspec
 import pytest
 from tests.serving.web.review.kit import House, Provider, forms, post
 from tests.serving.web.review.test_inbox import batch
+from tests.surfaces import MASTER, SECRET
 from tests.use_cases.test_callers import find_callers, list_use_cases
 
-from assent.engine.actions import actions
+from assent.cli import run
+from assent.engine.actions import actions, policies
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.staging import PreparedRun
@@ -144,14 +147,18 @@ DECISIONS = {
 async def open_chat(house: House, run: PreparedRun, decision: Decision) -> Press | None:
     if not decision.tool:
         return None
-    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
-    issued = await house.app.store.write(
-        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, house.clock.now_ms(), by="test")
-    )
-    agent = house.browser(Authorization=f"Bearer {issued.api_key}")
+    agent = await open_key(house, *tenancy.SCOPES)
     shown = {"digest": run.actions[0].digest} if decision.needs_digest else {}
     given = {"actionId": run.actions[0].id, **shown, **decision.given}
     return lambda: agent.post(f"/api/tools/{decision.tool}", json=given)
+
+
+async def open_key(house: House, *scopes: str) -> httpx.AsyncClient:
+    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
+    issued = await house.app.store.write(
+        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, house.clock.now_ms(), scopes=scopes, by="test")
+    )
+    return house.browser(Authorization=f"Bearer {issued.api_key}")
 
 
 async def open_link(house: House, run: PreparedRun, decision: Decision) -> Press | None:
@@ -522,6 +529,60 @@ def test_no_surface_that_decides_is_left_out() -> None:
         assert seen[name] <= SURFACES.keys() - frozenset.intersection(
             *(DECISIONS[each].not_on for each in decided)
         )
+
+
+async def set_in_chat(house: House, preset: str) -> bool:
+    agent = await open_key(house, tenancy.POLICY_SCOPE)
+    answer = await agent.post("/api/tools/chieflab_set_policy", json={"policy": {"preset": preset}})
+    return answer.status_code < 400
+
+
+async def set_on_page(house: House, preset: str) -> bool:
+    owner = await house.owner()
+    page = await owner.get("/settings/policy")
+    [form] = [each for each in forms(page.text) if each.address == "/settings/policy"]
+    answer = await owner.post(form.address, data={**form.fields, "preset": preset})
+    return answer.status_code < 400
+
+
+async def set_by_command(house: House, preset: str) -> bool:
+    return await asyncio.to_thread(run, ("policy", "set", preset)) == 0
+
+
+@pytest.mark.parametrize(("preset", "is_known"), [("people", True), ("peple", False)])
+async def test_a_policy_is_set_to_the_same_in_the_chat_on_the_page_and_by_a_command(
+    house: House,
+    own_database_url: str,
+    tmp_path: Path,
+    preset: str,
+    is_known: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {
+        "ASSENT_DATA_DIR": str(tmp_path),
+        "ASSENT_DATABASE_URL": own_database_url,
+        "ASSENT_SECRET": MASTER,
+        "RUN_TOKEN_SECRET": SECRET,
+    }.items():
+        monkeypatch.setenv(name, value)
+    await house.app.prepare()
+    found = []
+    for set_policy in (set_in_chat, set_on_page, set_by_command):
+        await set_by_command(house, "relay")
+        before = await read_changes(house)
+        assert await set_policy(house, preset) is is_known, set_policy
+        made = await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+        changes = [
+            without(each, frozenset({"by", "version"})) for each in (await read_changes(house))[len(before) :]
+        ]
+        found.append((made.source, changes))
+    assert found == [found[0]] * 3
+    assert len(found[0][1]) == is_known
+
+
+async def read_changes(house: House) -> list[dict[str, Any]]:
+    events = await house.events(LOCAL_WORKSPACE)
+    return [body for kind, body in events if kind == "policy_changed"]
 
 
 @pytest.mark.parametrize("executes", [False, True])
