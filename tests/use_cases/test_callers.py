@@ -40,7 +40,7 @@ OF_NO_ACTION = (
     *("actions.boundary", "actions.idempotency", "audit", "connections.named_secrets", "connections.oauth"),
     *("connections.oauth_access", "core.brands", "core.connection_store.note_start", "core.jobs"),
     *("core.journal", "core.quota", "core.server_keys", "core.tenancy", "learning.credits"),
-    *("learning.measurement.record_reported", "learning.measurement.schedule", "learning.memory"),
+    *("learning.measurement.schedule", "learning.memory"),
     *("learning.pictures", "people", "recovery", "views.memory_views", "webhooks", "workflows"),
 )
 """Those of these packages and modules change no action: accounts, keys, memory, upkeep. Surfaces call them."""

@@ -491,6 +491,7 @@ NOT_COMPARED = {
     "freezes.unfreeze": {"command"},
     "measurements.measure": {"chat"},
     "measurements.measure_job": {"job"},
+    "measurements.report_numbers": {"chat", "console"},
     "runs.end_links": {"page"},
     "runs.prepare": {"chat", "wrapped call"},
     "workspaces.decide_signup": {"console"},

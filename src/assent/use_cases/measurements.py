@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import msgspec
 
+from assent.engine.actions import actions
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job
 from assent.engine.core.services import EffectServices
 from assent.engine.learning import measurement
 from assent.engine.learning.measurement import Measurement, RunFacts
-from assent.gate.records import Asset
+from assent.gate.records import Asset, Status
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time, readable_time
-from assent.ports import Transaction
+from assent.ports import Clock, Transaction
 from assent.present.refusals import refuse_measurement, refuse_unmeasured
+from assent.use_cases.decisions import R, Write
 
 
 async def measure_job(services: EffectServices, job: Job) -> bool:
@@ -83,6 +85,37 @@ async def measure(
         return measurement.decode_measurement(last), kept
 
     return await services.store.write(keep)
+
+
+async def report_numbers(
+    clock: Clock,
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    channel: str,
+    metrics: dict[str, float],
+    source: str,
+    write: Write[dict[str, float], R],
+) -> R:
+    """Store numbers that a person read, and measure the run with them if it is due. `write` gets all of the channel."""
+    now_ms = clock.now_ms()
+
+    def begin() -> Transaction[dict[str, float]]:
+        of_run = yield from actions.run_actions(workspace_id, run_id)
+        sent = sorted({action.effect.channel for action in of_run if action.status is Status.EXECUTED})
+        if not sent:
+            raise refuse_measurement("Nothing of this run has been sent.")
+        if channel not in sent:
+            raise bad_argument("channel", "one that was sent: " + ", ".join(sent), repr(channel))
+        kept = yield from measurement.record_reported(workspace_id, run_id, channel, metrics, source, now_ms)
+        planned = yield from measurement.find(workspace_id, run_id)
+        if planned is not None and planned.due_ms <= now_ms:
+            key, payload = f"{run_id}:{now_ms}", {"runId": run_id}
+            yield from jobs.enqueue(
+                workspace_id, measurement.MEASURE_JOB, key, payload, due_ms=now_ms, now_ms=now_ms
+            )
+        return kept
+
+    return await write(begin)
 
 
 def _refuse_early(facts: RunFacts, now_ms: int) -> None:

@@ -130,6 +130,24 @@ async def test_numbers_told_later_are_kept_beside_those_told_before(loop: Loop) 
     assert measured["measurement"]["sources"][0]["metrics"] == told["metrics"]
 
 
+async def test_numbers_that_are_told_once_the_results_are_due_are_measured_at_once(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "hn", **CLUB})).payload
+    about = {"actionId": run["actions"][0]["id"]}
+    await loop.call("chieflab_approve_action", about)
+    await loop.call(
+        "chieflab_record_manual_publish", {**about, "url": "https://news.ycombinator.com/item?id=1"}
+    )
+    loop.clock.advance(days=2)
+    await loop.due()
+    numbers = {"runId": run["runId"], "channel": "hn", "source": "the page", "metrics": {"points": 3}}
+
+    await loop.call("chieflab_record_manual_metrics", numbers)
+    await loop.due()
+
+    found = (await loop.call("chieflab_get_run", {"runId": run["runId"]})).payload
+    assert "measurement" in [asset["type"] for asset in found["assets"]]
+
+
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
 def test_every_description_says_when_to_use_the_tool(tool: Any) -> None:
     assert any(words in tool.description for words in ("USE WHEN", "DO NOT call", "FIRST CALL")), tool.name

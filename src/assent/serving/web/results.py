@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.engine.core import connection_store, jobs
-from assent.engine.learning import measurement
+from assent.engine.core import connection_store
 from assent.engine.learning.measurement import Measurement, decode_measurement
 from assent.engine.views import measure_views
 from assent.engine.views.measure_views import MOST_COUNTED, MeasurableRun, ResultRun, Results
@@ -39,6 +38,7 @@ from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.lists import whole_number, with_query
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.times import day_of, day_start, reader_zone, when
+from assent.use_cases.measurements import report_numbers
 
 PERIODS: Final = (("28", "28 days"), ("91", "3 months"), ("all", "All time"))
 """The periods by their name in the address; the first one is the default."""
@@ -572,23 +572,8 @@ async def _record(
     """Store the numbers, and measure the run with them if it is due."""
     given = {name: float(text) for name in fields if (text := _bare(typed.get(name, "")))}
     source = f"{typed['source'].strip()}, by {visit.person.label}"
-
-    def record() -> Transaction[None]:
-        yield from measurement.record_reported(
-            visit.workspace_id, run.run_id, channel, given, source, visit.now_ms
-        )
-        planned = yield from measurement.find(visit.workspace_id, run.run_id)
-        if planned is not None and planned.due_ms <= visit.now_ms:
-            yield from jobs.enqueue(
-                visit.workspace_id,
-                measurement.MEASURE_JOB,
-                f"{run.run_id}:{visit.now_ms}",
-                {"runId": run.run_id},
-                due_ms=visit.now_ms,
-                now_ms=visit.now_ms,
-            )
-
-    await visit.write(record)
+    clock, about = visit.services.clock, (visit.workspace_id, run.run_id, channel)
+    await report_numbers(clock, *about, given, source, visit.write)
 
 
 SCREENS: Final = (

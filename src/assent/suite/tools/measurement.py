@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated
 
 import msgspec
@@ -15,7 +15,6 @@ from assent.platform.services import (
     circumstances,
     measurement,
     measurements,
-    refuse_measurement,
 )
 from assent.platform.tools import (
     READS,
@@ -48,7 +47,6 @@ from assent.platform.values import (
     Run,
     SuggestedCall,
     WireRecord,
-    bad_argument,
     describe_numbers,
     find_section,
     fold_name,
@@ -199,18 +197,15 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
     if problems := _find_problems(request.metrics):
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
 
-    def record() -> Transaction[MetricsRecorded]:
-        of_run = yield from actions.run_actions(workspace_id, run_id)
-        if not of_run:
-            raise refuse_unknown_id("run")
-        sent = sorted({action.effect.channel for action in of_run if action.status == "executed"})
-        if request.channel not in sent:
-            if not sent:
-                raise refuse_measurement("Nothing of this run has been sent.")
-            raise bad_argument("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
-        kept = yield from measurement.record_reported(
-            workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
-        )
+    def write(begin: Callable[[], Transaction[dict[str, float]]]) -> Awaitable[MetricsRecorded]:
+        def record() -> Transaction[MetricsRecorded]:
+            if not (yield from actions.run_actions(workspace_id, run_id)):
+                raise refuse_unknown_id("run")
+            return answer((yield from begin()))
+
+        return call.write_once(request, record, MetricsRecorded)
+
+    def answer(kept: dict[str, float]) -> MetricsRecorded:
         numbers = describe_numbers(request.metrics)
         said = f"Noted for {call.services.effects.label(request.channel)}: {numbers} ({request.source})."
         before = {name: value for name, value in kept.items() if name not in request.metrics}
@@ -228,7 +223,15 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
             ),
         )
 
-    return await call.write_once(request, record, MetricsRecorded)
+    return await measurements.report_numbers(
+        call.services.clock,
+        workspace_id,
+        run_id,
+        request.channel,
+        request.metrics,
+        request.source,
+        write,
+    )
 
 
 def _find_problems(metrics: dict[str, float]) -> list[Problem]:
