@@ -5,7 +5,7 @@ was selected; `RuleLedger`, a pytest plugin, says which rules a full run really 
 carrying the id passed, and none carrying it failed. Checks of `assent.conformance` claim their rules with
 `@check("E25")`; the test that runs them hands the same ids to pytest as marks.
 
-Deliberately unaware of what any rule means, and of which capability comes next.
+Deliberately unaware of what any rule means.
 """
 
 from __future__ import annotations
@@ -42,19 +42,14 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reading: tuple[Text, ...] = ()
     deviation: Text | None = None
     why: Text | None = None
-    waits_for: Text | None = None
-    partial: bool = False
 
     def __post_init__(self) -> None:
         if (self.deviation is None) != (self.why is None):
             raise ValueError(f"{self.id}: a deviation and its why come together")
-        if self.partial and self.waits_for is None:
-            raise ValueError(f"{self.id}: only a rule that waits can be proven in part")
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sources: dict[str, Text]
-    capabilities: dict[str, Text]
     rule: tuple[Rule, ...]
 
     def __post_init__(self) -> None:
@@ -62,8 +57,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if twice := sorted({i for i in ids if ids.count(i) > 1}):
             raise ValueError(f"listed twice: {' '.join(twice)}")
         for rule in self.rule:
-            if rule.waits_for is not None and rule.waits_for not in self.capabilities:
-                raise ValueError(f"{rule.id}: no such capability: {rule.waits_for}")
             if unknown := sorted(set(re.findall(r"\bS\d\b", rule.source)) - set(self.sources)):
                 raise ValueError(f"{rule.id}: no such source: {' '.join(unknown)}")
 
@@ -167,23 +160,14 @@ def disagreements(manifest: Manifest, claims: Iterable[Claim]) -> list[str]:
     claimed: dict[str, list[str]] = {}
     for claim in claims:
         claimed.setdefault(claim.rule_id, []).append(claim.where)
-    found = [
+    unknown = [
         f"{rule_id} is no rule of the manifest, but claimed at {', '.join(places)}"
         for rule_id, places in claimed.items()
         if rule_id not in manifest.by_id
     ]
-    for rule in manifest.rule:
-        match (rule.waits_for, rule.partial, rule.id in claimed):
-            case (None, _, False):
-                found.append(f"{rule.id} has no test that carries it and waits for nothing")
-            case (str(capability), False, True):
-                found.append(
-                    f"{rule.id} waits for {capability}, but is claimed at {', '.join(claimed[rule.id])}:"
-                    " say partial = true, or drop waits_for when it is proven whole"
-                )
-            case (str(), True, False):
-                found.append(f"{rule.id} says partial = true, but no test carries it")
-    return found
+    return unknown + [
+        f"{rule.id} has no test that carries it" for rule in manifest.rule if rule.id not in claimed
+    ]
 
 
 class Tally(NamedTuple):
@@ -191,36 +175,22 @@ class Tally(NamedTuple):
 
     proven: tuple[str, ...]
     unproven: tuple[str, ...]
-    waiting: dict[str, tuple[str, ...]]
-    partial: tuple[str, ...]
 
 
 def tally(manifest: Manifest, passed: set[str], failed: set[str]) -> Tally:
     held = passed - failed
-    due = [rule.id for rule in manifest.rule if rule.waits_for is None]
-    waiting = {
-        capability: tuple(rule.id for rule in manifest.rule if rule.waits_for == capability)
-        for capability in manifest.capabilities
-    }
     return Tally(
-        proven=tuple(i for i in due if i in held),
-        unproven=tuple(i for i in due if i not in held),
-        waiting={capability: ids for capability, ids in waiting.items() if ids},
-        partial=tuple(rule.id for rule in manifest.rule if rule.waits_for and rule.id in held),
+        proven=tuple(rule.id for rule in manifest.rule if rule.id in held),
+        unproven=tuple(rule.id for rule in manifest.rule if rule.id not in held),
     )
 
 
 def summary_lines(result: Tally) -> list[str]:
-    count = sum(map(len, result.waiting.values()))
-    head = f"rules: {len(result.proven)} proven, {count} waiting"
-    lines = [head + (f", {len(result.unproven)} not proven" if result.unproven else "")]
-    if result.unproven:
-        lines += _listing("not proven in this run", result.unproven)
-    for capability, ids in result.waiting.items():
-        lines += _listing(f"waiting for {capability}", ids)
-    if result.partial:
-        lines += _listing("of the waiting, proven in part", result.partial)
-    return lines
+    head = f"rules: {len(result.proven)} proven"
+    if not result.unproven:
+        return [head]
+    missing = _listing("not proven in this run", result.unproven)
+    return [f"{head}, {len(result.unproven)} not proven", *missing]
 
 
 def _listing(title: str, ids: Sequence[str]) -> list[str]:

@@ -43,17 +43,12 @@ WORKFLOW = tuple(
     )
 )
 CONFLICTS = tuple(f"C{n}" for n in range(1, 34))
-CAPABILITIES = ("gate", "operators", "workflows", "console", "providers")
 
 MANIFEST = load_manifest()
 
 
 def test_every_rule_of_both_contracts_is_listed_once_and_in_order() -> None:
     assert tuple(rule.id for rule in MANIFEST.rule) == EXECUTION + WORKFLOW
-
-
-def test_capabilities_are_the_closed_set() -> None:
-    assert tuple(MANIFEST.capabilities) == CAPABILITIES
 
 
 def test_every_conflict_between_the_sources_has_its_reading() -> None:
@@ -100,9 +95,6 @@ def test_a_home_that_is_no_module_is_told(tmp_path: Path) -> None:
 HEAD = """
 [sources]
 S0 = "one"
-[capabilities]
-gate = "staged actions"
-console = "pages"
 """
 
 
@@ -119,13 +111,7 @@ home = "assent.kernel.ids"
 
 
 def small() -> Manifest:
-    return parse_manifest(
-        HEAD
-        + entry("E1")
-        + entry("E2", 'waits_for = "gate"')
-        + entry("E3", 'waits_for = "gate"\npartial = true')
-        + entry("W1", 'waits_for = "console"')
-    )
+    return parse_manifest(HEAD + entry("E1") + entry("E2"))
 
 
 @pytest.mark.parametrize(
@@ -134,8 +120,6 @@ def small() -> Manifest:
         pytest.param(HEAD + entry("E1") + entry("E1"), id="an id twice"),
         pytest.param(HEAD + entry("X1"), id="an id of no contract"),
         pytest.param(HEAD + entry("E01"), id="an id with a leading zero"),
-        pytest.param(HEAD + entry("E1", 'waits_for = "someday"'), id="an unknown capability"),
-        pytest.param(HEAD + entry("E1", "partial = true"), id="partial without waiting"),
         pytest.param(HEAD + entry("E1", 'deviation = "other"'), id="a deviation without why"),
         pytest.param(HEAD + entry("E1", 'why = "so"'), id="a why without deviation"),
         pytest.param(HEAD + entry("E1", 'status = "done"'), id="an unknown field"),
@@ -200,16 +184,14 @@ def test_scan_reads_the_tests_and_the_conformance_checks(tmp_path: Path) -> None
 
 
 def test_agreement_is_silent() -> None:
-    assert disagreements(small(), [Claim("E1", "a:1"), Claim("E3", "a:2")]) == []
+    assert disagreements(small(), [Claim("E1", "a:1"), Claim("E2", "a:2")]) == []
 
 
 @pytest.mark.parametrize(
     ("claimed", "names"),
     [
-        pytest.param(["E3"], "E1", id="a rule that is due has no test"),
-        pytest.param(["E1", "E3", "E9"], "E9", id="a test carries an unknown id"),
-        pytest.param(["E1", "E3", "E2"], "E2", id="a waiting rule has a test and does not say partial"),
-        pytest.param(["E1"], "E3", id="a rule says partial and has no test"),
+        pytest.param(["E2"], "E1", id="a rule has no test"),
+        pytest.param(["E1", "E2", "E9"], "E9", id="a test carries an unknown id"),
     ],
 )
 def test_each_disagreement_is_named(claimed: list[str], names: str) -> None:
@@ -221,30 +203,14 @@ def test_each_disagreement_is_named(claimed: list[str], names: str) -> None:
 
 
 def test_one_failure_outweighs_any_number_of_passes() -> None:
-    assert tally(small(), passed={"E1"}, failed=set()).proven == ("E1",)
-    assert tally(small(), passed={"E1"}, failed={"E1"}).unproven == ("E1",)
-    assert tally(small(), passed=set(), failed=set()).unproven == ("E1",)
+    assert tally(small(), passed={"E1"}, failed=set()) == (("E1",), ("E2",))
+    assert tally(small(), passed={"E1"}, failed={"E1"}) == ((), ("E1", "E2"))
 
 
-def test_a_waiting_rule_is_never_counted_as_proven() -> None:
-    result = tally(small(), passed={"E1", "E3"}, failed=set())
-    assert result.proven == ("E1",)
-    assert result.waiting == {"gate": ("E2", "E3"), "console": ("W1",)}
-    assert result.partial == ("E3",)
-
-
-def test_the_summary_names_what_waits_by_capability() -> None:
-    assert summary_lines(tally(small(), passed={"E1", "E3"}, failed=set())) == [
-        "rules: 1 proven, 3 waiting",
-        "  waiting for gate (2): E2 E3",
-        "  waiting for console (1): W1",
-        "  of the waiting, proven in part (1): E3",
-    ]
-
-
-def test_the_summary_names_what_is_due_and_not_proven() -> None:
-    assert summary_lines(tally(small(), passed=set(), failed={"E1"}))[:2] == [
-        "rules: 0 proven, 3 waiting, 1 not proven",
+def test_the_summary_names_what_is_not_proven() -> None:
+    assert summary_lines(tally(small(), passed={"E1", "E2"}, failed=set())) == ["rules: 2 proven"]
+    assert summary_lines(tally(small(), passed={"E2"}, failed={"E1"})) == [
+        "rules: 1 proven, 1 not proven",
         "  not proven in this run (1): E1",
     ]
 
@@ -257,9 +223,7 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "contracts").mkdir()
     (tmp_path / "tests").mkdir()
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\naddopts = --strict-markers\n")
-    (tmp_path / "contracts" / "rules.toml").write_text(
-        HEAD + "".join(entry(f"E{n}") for n in range(1, 8)) + entry("W1", 'waits_for = "gate"')
-    )
+    (tmp_path / "contracts" / "rules.toml").write_text(HEAD + "".join(entry(f"E{n}") for n in range(1, 8)))
     (tmp_path / "tests" / "test_some.py").write_text(
         """
 import pytest
@@ -326,9 +290,8 @@ def test_a_full_run_counts_only_rules_whose_tests_passed_and_never_failed(
     project: Path, workers: tuple[str, ...]
 ) -> None:
     output = run(project, *workers)
-    assert "rules: 3 proven, 1 waiting, 4 not proven" in output
+    assert "rules: 3 proven, 4 not proven" in output
     assert "not proven in this run (4): E2 E3 E4 E5" in output
-    assert "waiting for gate (1): W1" in output
 
 
 @pytest.mark.slow
@@ -358,33 +321,24 @@ def test_a_narrowed_run_says_nothing_about_rules(project: Path, narrowing: list[
     assert "rules:" not in output
 
 
-@pytest.mark.slow
-@by_workers
-def test_a_test_that_a_plugin_leaves_out_keeps_the_summary_silent(
-    project: Path, workers: tuple[str, ...]
-) -> None:
-    (project / "tests" / "conftest.py").write_text(
+LEFT_OUT = {
+    "a test that a plugin leaves out": (
+        "conftest.py",
         "def pytest_collection_modifyitems(config, items):\n"
-        "    config.hook.pytest_deselected(items=[items.pop()])\n"
-    )
-    assert "rules:" not in run(project, *workers)
+        "    config.hook.pytest_deselected(items=[items.pop()])\n",
+    ),
+    "a file that cannot be collected": ("test_broken.py", "import no_such_module_here\n"),
+    "a worker that dies": ("test_dying.py", "import os\n\ndef test_dies():\n    os._exit(1)\n"),
+}
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_keeps_the_summary_silent(project: Path) -> None:
-    (project / "tests" / "test_dying.py").write_text("import os\n\ndef test_dies():\n    os._exit(1)\n")
-    output = run(project, *WORKERS["two workers"])
-    assert "crashed" in output
+@pytest.mark.parametrize(("name", "text"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_what_was_left_out_keeps_the_summary_silent(project: Path, name: str, text: str) -> None:
+    (project / "tests" / name).write_text(text)
+    output = run(project, *WORKERS["two workers"], "--continue-on-collection-errors")
+    assert "test" in output
     assert "rules:" not in output
-
-
-@pytest.mark.slow
-@by_workers
-def test_a_file_that_cannot_be_collected_keeps_the_summary_silent(
-    project: Path, workers: tuple[str, ...]
-) -> None:
-    (project / "tests" / "test_broken.py").write_text("import no_such_module_here\n")
-    assert "rules:" not in run(project, *workers, "--continue-on-collection-errors")
 
 
 @pytest.mark.slow

@@ -29,11 +29,6 @@ def do_once(key: str, digest: str = "d", *, tool: str = "tool", now_ms: int = NO
     return fresh
 
 
-def refuse_once(key: str) -> Transaction[str]:
-    yield from once.recall(WORKSPACE, "tool", key, "d", NOON, holder="key")
-    raise Refusal(Reason.REQUIRES_APPROVAL)
-
-
 async def reason_of(store: Store, key: str, digest: str) -> Reason:
     with pytest.raises(Refusal) as caught:
         await store.write(lambda: do_once(key, digest))
@@ -45,23 +40,6 @@ class TestOnce:
     async def test_the_same_key_gives_the_same_answer_and_no_second_effect(self, store: Store) -> None:
         first = await store.write(lambda: do_once("k"))
         assert await store.write(lambda: do_once("k")) == first
-        assert await marks(store, "effects") == [first]
-
-    async def test_the_same_key_with_other_arguments_is_refused_without_effect(self, store: Store) -> None:
-        first = await store.write(lambda: do_once("k"))
-        assert await reason_of(store, "k", "other") is Reason.IDEMPOTENCY_CONFLICT
-        assert await store.write(lambda: do_once("k")) == first
-        assert await marks(store, "effects") == [first]
-
-    async def test_keys_are_apart_between_tools(self, store: Store) -> None:
-        await store.write(lambda: do_once("k"))
-        await store.write(lambda: do_once("k", "other", tool="another"))
-        assert len(await marks(store, "effects")) == 2
-
-    async def test_a_refusal_is_not_pinned(self, store: Store) -> None:
-        with pytest.raises(Refusal):
-            await store.write(lambda: refuse_once("k"))
-        first = await store.write(lambda: do_once("k", "other"))
         assert await marks(store, "effects") == [first]
 
     async def test_an_attempt_pins_its_arguments_before_its_answer_is_known(self, store: Store) -> None:

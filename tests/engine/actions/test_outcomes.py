@@ -11,7 +11,6 @@ from tests.engine.actions.kit import (
     EDIT,
     EXECUTE,
     OTHER,
-    PENDING,
     REJECT,
     RESOLVE,
     WITHDRAW,
@@ -19,11 +18,7 @@ from tests.engine.actions.kit import (
     armed,
 )
 from tests.engine.actions.provider import (
-    DELIVERIES,
     Provider,
-    breaks,
-    hangs_after,
-    hangs_before,
     lost_after,
     lost_before,
     refused,
@@ -34,13 +29,10 @@ from tests.engine.actions.provider import (
 
 from assent.engine.actions import policies, recording
 from assent.gate.records import Action
-from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Delivered, NotSent
 
 LEASE_SECONDS = 60
-IMPATIENT = {"connector_timeout_seconds": 0.2}
-"""A call that gets no answer ends soon enough for a test."""
 
 
 def named(step: Any) -> str:
@@ -95,52 +87,6 @@ async def test_what_may_be_tried_again_can_also_be_edited_withdrawn_or_rejected(
 
 
 @pytest.mark.rule("E29")
-@pytest.mark.parametrize("changed_settings", [IMPATIENT], indirect=True, ids=[""])
-@pytest.mark.parametrize("step", [lost_before, lost_after, hangs_before, hangs_after, breaks], ids=named)
-async def test_what_is_not_known_is_not_guessed_and_found_out_by_what_the_connector_declares(
-    surface: Gate, step: Any
-) -> None:
-    for connector in DELIVERIES:
-        await found_out(surface, connector, step)
-
-
-async def found_out(surface: Gate, connector: str, step: Any) -> None:
-    provider = surface.providers[connector]
-    action_id = await surface.approved(connector=connector)
-    provider.plan.append(step)
-    answer = await surface.denied(EXECUTE, actionId=action_id, idempotencyKey=connector)
-    assert (answer["reason"], answer["retryable"], answer["status"]) == ("outcome_unknown", False, "approved")
-    happened = len(provider.ledger)
-    for tool, more in ((EDIT, {"body": OTHER}), (REJECT, {"reason": "no"}), (WITHDRAW, {}), (APPROVE, {})):
-        assert (await surface.denied(tool, actionId=action_id, **more))["reason"] == "outcome_unknown"
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
-    assert (provider.calls, len(provider.ledger)) == (1, happened)
-    assert action_id in [entry["id"] for entry in (await surface.done(PENDING))["actions"]]
-
-    surface.clock.advance(seconds=LEASE_SECONDS)
-    await surface.run_jobs()
-    expected = {
-        "native": "executed",
-        "natural": "executed",
-        "readback": "executed" if happened else "retryable",
-        "unaware": "outcome_unknown",
-    }[connector]
-    assert await surface.where(action_id) == expected
-    if expected == "retryable":
-        await surface.done(EXECUTE, actionId=action_id)
-    elif expected == "outcome_unknown":
-        if happened:
-            await surface.done(
-                RESOLVE, actionId=action_id, outcome="happened", evidence="https://x.example/1"
-            )
-        else:
-            await surface.answer_as_person(action_id, happened=False)
-            await surface.done(EXECUTE, actionId=action_id)
-    assert await surface.where(action_id) == "executed"
-    assert len(provider.ledger) == 1
-
-
-@pytest.mark.rule("E29")
 async def test_a_process_that_died_with_a_claimed_action_leaves_it_unknown_and_never_sent_blindly(
     surface: Gate,
 ) -> None:
@@ -170,37 +116,6 @@ async def test_what_the_policy_denies_by_now_is_not_repeated(surface: Gate, conn
     await surface.run_jobs()
     assert surface.ledger == []
     assert (await surface.record(action_id))["executionState"] == "outcome_unknown"
-
-
-@pytest.mark.rule("E29")
-async def test_a_key_the_provider_may_have_forgotten_is_not_repeated(surface: Gate) -> None:
-    action_id = await surface.approved(connector="native")
-    surface.providers["native"].plan.append(lost_after)
-    await surface.denied(EXECUTE, actionId=action_id)
-    surface.clock.advance(seconds=DAY_MS / 1000 / 2)
-    await surface.run_jobs()
-    assert await surface.where(action_id) == "outcome_unknown"
-    assert surface.providers["native"].calls == 1
-
-
-@pytest.mark.rule("E29")
-@pytest.mark.parametrize("connector", ["native", "natural"])
-async def test_being_refused_when_asking_again_says_nothing_about_the_first_time(
-    surface: Gate, connector: str
-) -> None:
-    provider = surface.providers[connector]
-    for step in (refused, unreachable, slowed, signed_out, lost_before):
-        action_id = await surface.approved(connector=connector)
-        provider.plan.extend([lost_after, step])
-        await surface.denied(EXECUTE, actionId=action_id)
-        surface.clock.advance(seconds=LEASE_SECONDS)
-        await surface.run_jobs()
-        assert await surface.where(action_id) == "outcome_unknown"
-        assert (await surface.denied(EDIT, actionId=action_id, body=OTHER))["reason"] == "outcome_unknown"
-        surface.clock.advance(seconds=11)
-        await surface.run_jobs()
-        assert await surface.where(action_id) == "executed"
-        assert len(provider.of(action_id)) == 1
 
 
 @pytest.mark.rule("E29")

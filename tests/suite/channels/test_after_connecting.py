@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.serving.web.review.kit import BROWSER, forms
 from tests.suite.channels.hosted import Hosted
-from tests.suite.channels.kit import KEYS
 from tests.surfaces import BASE_URL
 
 from assent.engine.actions.decisions import SEND_JOB
@@ -139,15 +138,6 @@ async def test_connected_again_with_another_account_it_asks_again(hosted: Hosted
     await goes_out(hosted, offered)
 
 
-async def test_connected_again_with_the_same_account_the_approval_holds(hosted: Hosted) -> None:
-    await hosted.connect("zernio")
-    action_id = await staged(hosted)
-    await approved(hosted, action_id)
-    await hosted.tool("chieflab_disconnect_provider", provider="zernio")
-    await hosted.connect("zernio")
-    assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
-
-
 async def test_an_account_with_another_name_under_the_same_id_is_shown_before_it_is_used(
     hosted: Hosted,
 ) -> None:
@@ -165,47 +155,6 @@ async def test_an_account_with_another_name_under_the_same_id_is_shown_before_it
     assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
 
 
-async def test_connected_without_such_an_account_nothing_says_that_it_is_not_connected(
-    hosted: Hosted,
-) -> None:
-    every = hosted.zernio.accounts
-    hosted.zernio.accounts = [each for each in every if each["platform"] == "twitter"]
-    await hosted.connect("zernio")
-    action_id = await staged(hosted)
-    await approved(hosted, action_id)
-    refused = await hosted.tool(EXECUTE, actionId=action_id)
-    assert refused["reason"] == "missing_connector"
-    for text in (refused["summaryForUser"], refused["userMessage"]):
-        assert "not connected" not in text and "LinkedIn" in text, text
-        assert not any(name in text for name in TOOL_NAMES)
-    how = await hosted.tool("chieflab_connect_provider", **refused["recoveryTool"]["args"])
-    assert how["connected"]
-    still = await hosted.tool(RETRY, actionId=action_id)
-    assert (still["ok"], still["preflight"]["connectorReady"]) == (True, False)
-    hosted.zernio.accounts = every  # a person connects it at Zernio
-    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Goes to: Acme (linkedin)")
-    await goes_out(hosted, offered)
-
-
-async def test_looking_again_says_whether_it_is_connected_and_what_comes_next(hosted: Hosted) -> None:
-    action_id = await staged(hosted)
-    still = await hosted.tool(RETRY, actionId=action_id)
-    assert (still["ok"], still["revision"], still["preflight"]["connectorReady"]) == (True, 1, False)
-    assert "not connected" in still["userMessage"] and "Zernio" in still["userMessage"]
-    assert still["next"][0]["name"] == "chieflab_connect_provider"
-    assert still["next"][0]["args"] == {"provider": "zernio"}
-    assert "Dark mode is here." in still["show"]
-
-    await hosted.connect("zernio")
-    found = await hosted.tool(RETRY, actionId=action_id)
-    assert (found["ok"], found["revision"], found["status"]) == (True, 2, "awaiting_approval")
-    assert "Acme" in found["show"] and "Acme" in found["userMessage"]
-    approval = found["next"][0]
-    assert (approval["name"], approval["args"]["actionId"]) == (APPROVE, action_id)
-    assert found["digest"].removeprefix("sha256:").startswith(approval["args"]["digest"])
-    assert not any(name in still["userMessage"] + found["userMessage"] for name in TOOL_NAMES)
-
-
 async def test_a_post_by_hand_is_not_a_missing_connector_to_try_again(hosted: Hosted) -> None:
     action_id = await staged(hosted, "hn", title="Show HN: Dark mode")
     await approved(hosted, action_id)
@@ -213,23 +162,6 @@ async def test_a_post_by_hand_is_not_a_missing_connector_to_try_again(hosted: Ho
     assert (refused["retry"], refused["retryable"], refused["recoveryTool"]) == ("never", False, None)
     for text in (refused["summaryForUser"], refused["userMessage"]):
         assert "not connected" not in text and "by hand" in text, text
-
-
-async def test_a_key_that_the_provider_refuses_is_not_called_unconnected(hosted: Hosted) -> None:
-    await hosted.connect("zernio")
-    action_id = await staged(hosted)
-    await approved(hosted, action_id)
-    hosted.zernio.revoked = [KEYS["zernio"]]
-    refused = await hosted.tool(EXECUTE, actionId=action_id)
-    assert (refused["reason"], refused["retry"]) == ("missing_connector", "after_recovery")
-    assert "does not accept its key" in refused["userMessage"]
-    again = await hosted.tool(EXECUTE, actionId=action_id)
-    assert "does not accept its key" in again["userMessage"]
-    how = await hosted.tool("chieflab_connect_provider", **again["recoveryTool"]["args"])
-    assert (how["connected"], how["agentUsefulness"]["needsHuman"]) == (False, True)
-    hosted.zernio.revoked = []
-    await hosted.connect("zernio")
-    assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
 
 
 async def test_readiness_is_that_of_now_wherever_an_action_is_shown(hosted: Hosted) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, REJECT
+from tests.engine.actions.kit import APPROVE, EXECUTE
 from tests.suite.operators.conftest import CLUB, Loop
 
 pytestmark = pytest.mark.anyio
 
 STATUS = "chieflab_status"
-SECTIONS = ("wentOut", "approvedNotSent", "waiting", "byHand", "failed", "unknown")
 
 
 async def table(loop: Loop, **arguments: Any) -> dict[str, Any]:
@@ -22,18 +21,6 @@ async def table(loop: Loop, **arguments: Any) -> dict[str, Any]:
 
 def ids(told: dict[str, Any], section: str) -> list[str]:
     return [entry["actionId"] for entry in told[section]]
-
-
-async def test_nothing_is_said_to_be_open_in_an_empty_workspace(loop: Loop) -> None:
-    told = await table(loop)
-
-    assert [told[section] for section in (*SECTIONS, "measured", "lessons")] == [[]] * 8
-    assert told["show"]
-    assert {each["name"]: set(each["needs"]) for each in told["next"]} == {
-        "chieflab_launch_product": {"goal", "repoContext", "drafts"},
-        "chieflab_post": {"channel", "body"},
-        "chieflab_send": {"to", "subject", "body"},
-    }
 
 
 async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(loop: Loop) -> None:
@@ -96,16 +83,6 @@ async def test_an_approved_action_that_can_go_out_is_offered_to_the_executor(loo
     [following] = told["next"]
     assert following["name"] == EXECUTE
     assert (await loop.call(following["name"], following["args"])).payload["status"] == "executed"
-
-
-async def test_a_rejected_action_is_in_no_section_and_a_lesson(loop: Loop) -> None:
-    posted = await loop.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
-    await loop.call(REJECT, {"actionId": posted.payload["actions"][0]["id"], "reason": "too salesy"})
-
-    told = await table(loop)
-
-    assert [ids(told, section) for section in SECTIONS] == [[]] * 6
-    assert "too salesy" in told["lessons"][0]["body"]
 
 
 @pytest.mark.rule("E33")

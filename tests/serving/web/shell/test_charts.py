@@ -25,8 +25,6 @@ from assent.serving.web.shell import charts
 from assent.serving.web.shell.lists import SHOWN_DAYS, DayRange, day_bounds, draw_days, read_range
 from assent.serving.web.shell.times import day_start, find_zone, list_zones, read_in, when
 
-DAY_MS = 86_400_000
-
 
 @given(st.lists(st.just(0.0) | st.floats(1e-6, 1e12), max_size=20), st.booleans())
 def test_an_axis_begins_at_zero_reaches_every_value_and_has_few_round_steps(

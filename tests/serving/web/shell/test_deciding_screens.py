@@ -141,21 +141,6 @@ async def test_the_inbox_is_worked_with_keys_and_they_can_be_switched_off(
     await expect(at.page.locator("[data-row][aria-current]")).to_have_count(0)
 
 
-async def test_of_two_tabs_that_race_one_decides_and_the_other_is_told(
-    screen: OpenScreen, house: House
-) -> None:
-    run = await house.stage(post(body="Two tabs look at this text at the same time."))
-    action_id = run.actions[0].id
-    path = f"/runs/{run.run_id}?action={action_id}&open=reject"
-    one, two = await screen(path), await screen(path, allow=("409",))
-    for at in (one, two):
-        await at.page.locator("details.reject [name=reason]").fill("Not today.")
-    await one.page.get_by_role("button", name="Reject for good").click()
-    await expect(one.page.get_by_role("status")).to_contain_text("Rejected.")
-    await two.page.get_by_role("button", name="Reject for good").click()
-    await expect(two.page.get_by_role("alert")).to_contain_text("This was decided already")
-
-
 async def test_the_decision_of_somebody_else_appears_in_an_open_inbox(
     screen: OpenScreen, house: House
 ) -> None:
@@ -195,31 +180,6 @@ async def test_no_payload_does_anything_in_the_inbox_or_its_pane(screen: OpenScr
                 decider, ActionId(action_id), "No.", SeenVersion(), lambda action: None, house.clock.now_ms()
             )
         )
-
-
-async def test_unknown_and_foreign_actions_get_one_answer(screen: OpenScreen, house: House) -> None:
-    at = await screen("/actions/nonsense", allow=("404",))
-    first = await at.page.locator("main").inner_text()
-    await at.goto(f"/actions/{house.services.new_id(house.clock.now_ms())}")
-    assert await at.page.locator("main").inner_text() == first
-
-
-async def test_without_script_one_edits_compares_and_approves(screen: OpenScreen, house: House) -> None:
-    run = await house.stage(post(body="A text that is edited without any script at all."))
-    action_id = run.actions[0].id
-    at = await screen(run.review_url, signed_in=False, script=False)
-    await at.goto(f"/runs/{run.run_id}/actions/{action_id}/edit")
-    await at.page.locator("#body").fill("A text that was edited without any script at all.")
-    await at.page.locator("#name").fill("Ada Reviewer")
-    await at.page.get_by_role("button", name="See what changes").click()
-    await expect(at.page.locator(".diff ins")).to_have_text("was")
-    await expect(at.page.locator(".diff del")).to_have_text("is")
-    await at.page.get_by_role("button", name="Save the changes").click()
-    await expect(at.page.get_by_role("status")).to_contain_text("Saved.")
-    await at.page.locator("details.approve > summary").click()
-    await at.page.get_by_role("button", name="Approve only").click()
-    await expect(at.page.get_by_role("status")).to_contain_text("Approved.")
-    assert (await house.action(action_id)).revision == 2
 
 
 @every_look

@@ -44,18 +44,6 @@ async def test_a_day_of_the_histogram_and_a_choice_filter_at_once(screen: OpenSc
     await expect(at.page.locator("main")).to_contain_text("signed in")
 
 
-async def test_numbers_are_added_in_the_page_and_the_chart_follows(screen: OpenScreen, past: Weeks) -> None:
-    at = await screen("/results?period=all")
-    await at.page.locator(".gap").get_by_role("link", name="Add numbers").click()
-    await at.page.get_by_label("Impressions").fill("1,450")
-    await at.page.get_by_label("Where you read them").fill("X, post analytics")
-    await at.page.get_by_role("button", name="Save the numbers").click()
-    await expect(at.page.get_by_role("status").first).to_contain_text("Saved")
-    assert await at.house.run_jobs() > 0
-    await at.goto("/results?period=all")
-    await expect(at.page.locator(".tile").first).to_contain_text("12,180")
-
-
 async def test_a_rule_is_written_and_confirmed_in_the_page(screen: OpenScreen, past: Weeks) -> None:
     at = await screen("/memory")
     await at.page.get_by_role("link", name="Add a rule").click()
