@@ -1,7 +1,7 @@
 /* One action from staging to its end: a human who reads, approves, rejects and withdraws, an agent that edits, two
  * executors that may sleep or die anywhere, leases that end, and what looks into an unknown outcome.
  *
- * Mirrors, below src/assent, gate/transitions.py (the table), engine/actions/execution.py (claim, call, record),
+ * Mirrors, below packages/core/src/assent, gate/transitions.py (the table), engine/actions/execution.py (claim, call, record),
  * engine/actions/reconciliation.py and engine/actions/decisions.py. A transaction is an atomic step; a call to the
  * provider is not.
  *

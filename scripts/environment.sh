@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes .venv hold exactly what a lock file pins, and assent itself.
+# Makes .venv hold exactly what a lock file pins, and the packages of this repository.
 #
 #   scripts/environment.sh runtime    what the server needs
 #   scripts/environment.sh dev        that, and everything the tests and checks need
@@ -18,7 +18,7 @@ case "${1:-}" in
 esac
 
 # The directory belongs to the stamp because an environment that was moved no longer works.
-stamp_of() { { echo "$1 $PWD" && cat pyproject.toml requirements.lock requirements-dev.lock; } | sha256sum; }
+stamp_of() { { echo "$1 $PWD" && cat pyproject.toml packages/*/pyproject.toml requirements.lock requirements-dev.lock; } | sha256sum; }
 
 stamp=.venv/.assent-stamp
 if [ -x .venv/bin/assent ] && [ -f "$stamp" ] && .venv/bin/python -c '' 2>/dev/null; then
@@ -42,5 +42,10 @@ if ! .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/d
 fi
 echo "Installing $lock into .venv ..." >&2
 "$uv" pip sync --quiet --python .venv/bin/python --require-hashes "$lock"
-"$uv" pip install --quiet --python .venv/bin/python --no-deps --editable .
+editable="--editable ."
+for project in packages/*/pyproject.toml; do
+    editable="$editable --editable ${project%/pyproject.toml}"
+done
+# shellcheck disable=SC2086 # a word for each option
+"$uv" pip install --quiet --python .venv/bin/python --no-deps $editable
 stamp_of "$1" >"$stamp"

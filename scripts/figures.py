@@ -97,7 +97,7 @@ def _number(value: float) -> str:
 
 def load_modules(root: Path) -> list[Module]:
     """Every module of the package, by name."""
-    package = root / "src" / PACKAGE
+    package = root / "packages" / "core" / "src" / PACKAGE
     modules = []
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package).with_suffix("").parts

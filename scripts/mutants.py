@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ROOT / "src"
+SOURCES = ROOT / "packages" / "core" / "src"
 
 WORKERS = 2
 PATIENCE_SECONDS = 60
@@ -58,7 +58,7 @@ class Package(NamedTuple):
         for pattern in self.modules:
             matching = sorted(path.relative_to(SOURCES).as_posix() for path in SOURCES.glob(pattern))
             if not matching:
-                raise LookupError(f"there is no src/{pattern}")
+                raise LookupError(f"there is no {pattern} in {SOURCES}")
             found += matching
         return found
 
@@ -129,7 +129,7 @@ class Mutant(NamedTuple):
         return self.file, self.function
 
     def __str__(self) -> str:
-        return f"src/{self.file}:{self.line}  {self.function}  {self.before}  →  {self.after}"
+        return f"{SOURCES.relative_to(ROOT)}/{self.file}:{self.line}  {self.function}  {self.before}  →  {self.after}"
 
 
 def negate(test: ast.expr) -> ast.expr:

@@ -15,7 +15,7 @@ DOCS: Final = Path(__file__).parents[1] / "docs"
 SETTINGS_HEAD: Final = f"""\
 # Settings
 
-<!-- Made from src/assent/settings/table.py by `python scripts/pages.py`. -->
+<!-- Made from packages/core/src/assent/settings/table.py by `python scripts/pages.py`. -->
 
 Everything works without a setting. Each can be given in up to three places; the first that has it wins:
 
@@ -127,7 +127,7 @@ REASONS_HEAD = f"""\
 {ABOUT_REFUSALS}
 Where sign-up is closed (`signups_per_hour = 0`), `missing_api_key` has no recovery tool and `retry` is `never`.
 
-This page is made from the table in `src/assent/kernel/reasons.py`.
+This page is made from the table in `packages/core/src/assent/kernel/reasons.py`.
 """
 
 

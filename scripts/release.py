@@ -2,10 +2,10 @@
 
     scripts/release.py v0.1.0 [--notes FILE]
 
-The version is in `src/assent/__init__.py` alone; the wheel, the server and `assent --version` read it there.
-`server.json` must name the same one, the tag must be `v` and that version, and CHANGELOG.md must have a section
-`## 0.1.0 - DATE` with text, and nothing left under *Unreleased*. The notes are that section. Exits with 1 and says what
-to change otherwise.
+The version is in `packages/core/src/assent/__init__.py`; the core's wheel, the server and `assent --version` read it
+there. The other distributions and `server.json` must name the same one, the tag must be `v` and that version, and
+CHANGELOG.md must have a section `## 0.1.0 - DATE` with text, and nothing left under *Unreleased*. The notes are that
+section. Exits with 1 and says what to change otherwise.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import argparse
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,9 +26,19 @@ UNRELEASED = "Unreleased"
 def read_version(root: Path) -> str:
     """The version of the package."""
     found = re.search(
-        r'^__version__ = "([^"]+)"$', (root / "src/assent/__init__.py").read_text(), re.MULTILINE
+        r'^__version__ = "([^"]+)"$',
+        (root / "packages/core/src/assent/__init__.py").read_text(),
+        re.MULTILINE,
     )
     return found[1] if found is not None else ""
+
+
+def read_versions(path: Path) -> set[str]:
+    """The versions that a project names: its own, unless the package has it, and those of what it needs of us."""
+    project = tomllib.loads(path.read_text())["project"]
+    needed = chain(project.get("dependencies", ()), *project.get("optional-dependencies", {}).values())
+    ours = {found[1] for each in needed if (found := re.match(r"assent-[^=]*==(.*)", each)) is not None}
+    return ours | ({project["version"]} if "version" in project else set())
 
 
 def read_sections(changelog: str) -> dict[str, tuple[str, str]]:
@@ -42,7 +54,10 @@ def find_problems(root: Path, tag: str) -> Iterator[str]:
     """Say what is wrong with this tag as a release."""
     version = read_version(root)
     if tag != f"v{version}":
-        yield f"The tag is {tag}, and src/assent/__init__.py says {version}: tag v{version}, or change the version."
+        yield f"The tag is {tag}, and the version of the package is {version}: tag v{version}, or change the version."
+    for path in sorted([root / "pyproject.toml", *root.glob("packages/*/pyproject.toml")]):
+        if wrong := read_versions(path) - {version}:
+            yield f"{path.relative_to(root)} names {', '.join(sorted(wrong))}: write {version} there."
     server = json.loads((root / "server.json").read_text())
     named = {server["version"], *(package["version"] for package in server.get("packages", ()))}
     if named != {version}:

@@ -29,7 +29,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "src" / "assent"
+PACKAGE = ROOT / "packages" / "core" / "src" / "assent"
 sys.path.insert(0, str(ROOT))
 
 import httpx  # noqa: E402

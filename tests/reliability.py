@@ -122,7 +122,7 @@ def name_commit() -> str:
         done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
         return done.stdout.strip()
 
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", "src")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "packages")
     return (git("rev-parse", "HEAD") or "unknown") + (" with changes" if changed else "")
 
 

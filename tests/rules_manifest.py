@@ -116,7 +116,10 @@ def _ids(call: ast.Call, name: str, *, every_string: bool) -> Iterator[Claim]:
 
 
 def scan(root: Path = ROOT) -> tuple[Claim, ...]:
-    files = [*(root / "tests").rglob("*.py"), *(root / "src" / "assent" / "conformance").rglob("*.py")]
+    files = [
+        *(root / "tests").rglob("*.py"),
+        *(root / "packages" / "core" / "src" / "assent" / "conformance").rglob("*.py"),
+    ]
     return tuple(
         claim
         for file in sorted(files)
@@ -141,7 +144,7 @@ def homeless(manifest: Manifest, root: Path = ROOT) -> list[str]:
     named = {
         home: named_in(file.read_text(encoding="utf-8")) if file is not None else None
         for home in {rule.home for rule in manifest.rule}
-        for file in [_file_of(home, root / "src")]
+        for file in [_file_of(home, root / "packages" / "core" / "src")]
     }
     return [
         f"{rule.id} is not named in {rule.home}" if ids is not None else f"{rule.id}: no module {rule.home}"

@@ -1,4 +1,4 @@
-"""The wheel of this tree in an environment of its own, made once for a run of the tests."""
+"""The wheels of this tree in an environment of their own, made once for a run of the tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def install_wheel(shared: Path) -> Path:
-    """Return the `bin` folder of an environment with the wheel and its locked dependencies, and nothing else."""
+    """Return the `bin` folder of an environment with the wheels and their locked dependencies, and nothing else."""
     made = shared / "wheel"
     with (shared / "wheel.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -37,13 +37,13 @@ def _install(made: Path) -> None:
     python = made / "environment" / "bin" / "python"
     into: list[str | Path] = [uv, "pip", "install", "--quiet", "--python", python]
     steps: tuple[list[str | Path], ...] = (
-        [uv, "build", "--quiet", "--wheel", "--out-dir", made, ROOT],
+        [uv, "build", "--quiet", "--wheel", "--all-packages", "--out-dir", made, ROOT],
         [uv, "venv", "--quiet", made / "environment"],
         [*into, "--require-hashes", "-r", ROOT / "requirements.lock"],
     )
     for words in steps:
         subprocess.run(words, env=os.environ | certificates, check=True, capture_output=True)
-    (wheel,) = made.glob("*.whl")
+    wheels = list(made.glob("*.whl"))
     subprocess.run(
-        [*into, "--no-deps", wheel], env=os.environ | certificates, check=True, capture_output=True
+        [*into, "--no-deps", *wheels], env=os.environ | certificates, check=True, capture_output=True
     )

@@ -180,15 +180,18 @@ def test_no_snippet_names_a_folder_that_uv_may_delete(
 
 def test_a_program_that_is_not_on_the_index_is_never_named_to_an_installer() -> None:
     words = [word_install("postgres", published=False), list_dependencies(published=False)]
-    assert not uvx_words(None, published=False) and not any(
+    assert not uvx_words((), published=False) and not any(
         DISTRIBUTION in word or find_distributions(word) for word in words
     )
-    assert uvx_words("/srv/a.whl", published=False) == ["--from", "/srv/a.whl", "assent"]
+    assert uvx_words(("/srv/a.whl", "/srv/b.whl"), published=False) == [
+        *("--from", "/srv/a.whl", "--with", "/srv/b.whl"),
+        "assent",
+    ]
 
 
 def test_a_published_program_is_named_as_this_repository_builds_it() -> None:
     words = [word_install("postgres", published=True), f"dependencies = {list_dependencies(published=True)}"]
-    words.append(shlex.join(["uvx", *uvx_words(None, published=True)]))
+    words.append(shlex.join(["uvx", *uvx_words((), published=True)]))
     assert [find_distributions(word) for word in words] == [{DISTRIBUTION}] * 3
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "src" / "assent"
+PACKAGE = ROOT / "packages" / "core" / "src" / "assent"
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "models" / "README.md"])
 
@@ -81,7 +81,7 @@ def test_a_document_names_files_and_modules_that_exist(page: Path) -> None:
 
 def test_pages_for_developers_use_names_that_the_sources_have() -> None:
     sources = [*(ROOT / "models").iterdir(), *ROOT.glob("*.lock"), ROOT / "Makefile", ROOT / "pyproject.toml"]
-    for folder in ("src", "tests", "scripts", "benchmarks", "proof"):
+    for folder in ("packages", "tests", "scripts", "benchmarks", "proof"):
         sources += [file for kind in ("py", "sql", "sh") for file in (ROOT / folder).rglob(f"*.{kind}")]
     known = {file.stem for file in sources} | {name for file in sources for name in file.parts}
     for file in sources:

@@ -19,7 +19,7 @@ def test_every_path_target_and_section_exists() -> None:
     wrong = []
     for file in (AGENTS, *TEMPLATES):
         text = file.read_text()
-        paths = re.findall(r"(?:src|tests|docs)/[\w/.]*\w|\b[A-Z]{5,}\.md\b", text)
+        paths = re.findall(r"(?:packages|tests|docs)/[\w/.]*\w|\b[A-Z]{5,}\.md\b", text)
         wrong += [(file.name, path) for path in paths if not (ROOT / path).exists()]
         named = re.findall(r"^make ([a-z]+)|`make ([a-z]+)`", text, re.MULTILINE)
         wrong += [(file.name, one or two) for one, two in named if (one or two) not in targets]

@@ -19,7 +19,7 @@ def figures() -> ModuleType:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A package of two parts, with one of each complaint."""
-    package = tmp_path / "src" / "assent"
+    package = tmp_path / "packages" / "core" / "src" / "assent"
     (package / "engine").mkdir(parents=True)
     (package / "suite").mkdir()
     (package / "__init__.py").write_text("")

@@ -15,17 +15,17 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PYTHON = sorted(
-    file for folder in ("src", "tests", "benchmarks", "proof") for file in (ROOT / folder).rglob("*.py")
+    file for folder in ("packages", "tests", "benchmarks", "proof") for file in (ROOT / folder).rglob("*.py")
 )
 SERVER = sorted(
     file
-    for file in (ROOT / "src").rglob("*.py")
+    for file in (ROOT / "packages/core/src").rglob("*.py")
     if "testing" not in file.with_suffix("").parts and file.name != "emulator.py"
 )
 TEXTS = sorted(
     file
     for pattern in ("*.sql", "*.css", "*.js", "*.html")
-    for file in (ROOT / "src").rglob(pattern)
+    for file in (ROOT / "packages/core/src").rglob(pattern)
     if file.is_file()
 )
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -44,7 +44,7 @@ PLANS = tuple(
 )
 """How a plan, a review or a ticket is cited, none of which a reader of the repository has."""
 
-SHOWS_ANOTHER = {"src/assent/kernel/refusals.py": "a refusal and its reasons are used together"}
+SHOWS_ANOTHER = {"packages/core/src/assent/kernel/refusals.py": "a refusal and its reasons are used together"}
 """Modules that export what another one defines, and why."""
 
 SHORTEST_PIECE = 25
@@ -163,7 +163,9 @@ def test_every_link_between_the_documents_leads_to_a_file() -> None:
 
 
 def test_a_module_exports_what_it_defines() -> None:
-    modules = [file for file in PYTHON if file.name != "__init__.py" and name_of(file).startswith("src/")]
+    modules = [
+        file for file in PYTHON if file.name != "__init__.py" and name_of(file).startswith("packages/")
+    ]
     found = {
         name_of(file): names for file in modules if (names := borrowed(file.read_text(encoding="utf-8")))
     }

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,36 @@ from assent import __version__
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_version_is_written_in_one_place() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert project["project"]["dynamic"] == ["version"] and "version" not in project["project"]
-    assert project["tool"]["hatch"]["version"]["path"] == "src/assent/__init__.py"
+def test_every_distribution_has_the_version_of_the_core_and_needs_the_others_in_it() -> None:
+    core = tomllib.loads((ROOT / "packages/core/pyproject.toml").read_text())
+    assert core["project"]["dynamic"] == ["version"] and "version" not in core["project"]
+    assert core["tool"]["hatch"]["version"]["path"] == "src/assent/__init__.py"
+    for path in {ROOT / "pyproject.toml", *ROOT.glob("packages/*/pyproject.toml")} - {
+        ROOT / "packages/core/pyproject.toml"
+    }:
+        project = tomllib.loads(path.read_text())["project"]
+        needed = [*project["dependencies"], *chain(*project.get("optional-dependencies", {}).values())]
+        ours = [each for each in needed if each.startswith("assent-")]
+        assert ours and all(each.endswith(f"=={__version__}") for each in ours), path
+        assert project["version"] == __version__, path
     server = json.loads((ROOT / "server.json").read_text())
     assert {server["version"], *(each["version"] for each in server.get("packages", ()))} == {__version__}
 
 
-def make_repository(root: Path, *, version: str = "1.2.0", named: str = "1.2.0", changes: str = "") -> Path:
-    (root / "src/assent").mkdir(parents=True)
-    (root / "src/assent/__init__.py").write_text(f'__version__ = "{version}"\n')
+def make_repository(
+    root: Path,
+    *,
+    version: str = "1.2.0",
+    named: str = "1.2.0",
+    gate: str = "1.2.0",
+    core: str = "1.2.0",
+    changes: str = "",
+) -> Path:
+    (root / "packages/core/src/assent").mkdir(parents=True)
+    (root / "packages/core/src/assent/__init__.py").write_text(f'__version__ = "{version}"\n')
+    (root / "pyproject.toml").write_text(
+        f'[project]\nversion = "{gate}"\ndependencies = ["httpx>=1", "assent-core=={core}"]\n'
+    )
     (root / "server.json").write_text(json.dumps({"version": named, "packages": [{"version": named}]}))
     (root / "CHANGELOG.md").write_text(f"# Changelog\n\n{changes}\n\n## 1.1.0 - 2026-10-01\n\n- Earlier.\n")
     return root
@@ -41,6 +61,8 @@ RELEASED = "## 1.2.0 - 2026-11-17\n\n- **It erases.**"
         ("v1.2.1", {"changes": RELEASED}, "The tag is v1.2.1"),
         ("1.2.0", {"changes": RELEASED}, "The tag is 1.2.0"),
         ("v1.2.0", {"changes": RELEASED, "named": "1.1.0"}, "server.json names 1.1.0"),
+        ("v1.2.0", {"changes": RELEASED, "gate": "1.1.0"}, "pyproject.toml names 1.1.0"),
+        ("v1.2.0", {"changes": RELEASED, "core": "1.1.0"}, "pyproject.toml names 1.1.0"),
         ("v1.2.0", {}, "no section for 1.2.0"),
         ("v1.2.0", {"changes": "## 1.2.0 - 2026-11-17"}, "no section for 1.2.0"),
         ("v1.2.0", {"changes": "## 1.2.0\n\n- It erases."}, "has no date"),

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from assent.kernel.distribution import DISTRIBUTION, PUBLISHED
+from assent.kernel.distribution import DISTRIBUTION, PARTS, PUBLISHED
 
 ROOT: Final = Path(__file__).parents[2]
 OWN_SAMPLES: Final = "tests/install/test_tracked_files.py"
@@ -178,10 +178,16 @@ def test_a_requirement_in_a_list_is_found() -> None:
     assert find_distributions("assent serve\n", is_list=True) == set()
 
 
-def test_the_package_has_a_name_of_its_own_and_two_commands() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["name"] == DISTRIBUTION == "assent-gate"
-    assert set(project["scripts"]) == {"assent", "assent-gate"}
+PROJECTS: Final = ("pyproject.toml", *(f"packages/{name}/pyproject.toml" for name in ("core",)))
+
+
+def test_the_distributions_have_names_of_their_own_and_two_of_them_have_commands() -> None:
+    projects = [tomllib.loads((ROOT / path).read_text())["project"] for path in PROJECTS]
+    assert tuple(project["name"] for project in projects) == (DISTRIBUTION, *PARTS)
+    assert [set(project.get("scripts", ())) for project in projects] == [
+        {"assent", "assent-gate"},
+        {"assent"},
+    ]
 
 
 def test_no_text_tells_people_to_install_a_distribution_that_is_not_ours() -> None:
@@ -192,7 +198,9 @@ def test_no_text_tells_people_to_install_a_distribution_that_is_not_ours() -> No
         if path == OWN_SAMPLES or b"\0" in raw:
             continue
         is_list = path.endswith((".lock", ".in")) or "requirements" in path
-        names = find_distributions(raw.decode(errors="replace"), is_list=is_list) - allowed
+        # The workspace takes its own packages from its folders.
+        own = set(PARTS) if path in PROJECTS else set()
+        names = find_distributions(raw.decode(errors="replace"), is_list=is_list) - allowed - own
         found += [f"{path}: {name}" for name in sorted(names)]
     assert found == []
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assent.kernel.reasons import MEANINGS
 
-SOURCE = Path(__file__).parents[2] / "src" / "assent"
+SOURCE = Path(__file__).parents[2] / "packages" / "core" / "src" / "assent"
 INTERNAL = re.compile(r"chieflab_|chiefmo_|workflow_[a-z]|ASSENT_|\b[a-z]+[A-Z]\w*|\b[a-z]+(_[a-z]+)+\b")
 FOR_PEOPLE = frozenset({"user_message", "summary", "summary_for_user"})
 TAKES_WORDS = frozenset({"Words", "Refusal", "Meaning", "Decided"})

@@ -21,7 +21,7 @@ from assent.stores.migrate import migrate, schema_state
 
 pytestmark = pytest.mark.anyio
 
-GENUINE = ROOT / "src/assent/sql/migrations"
+GENUINE = ROOT / "packages/core/src/assent/sql/migrations"
 VERSIONS = [migration.version for migration in migrations("sqlite")]
 LATEST = VERSIONS[-1]
 LATER = "CREATE TABLE later (workspace_id TEXT PRIMARY KEY);"

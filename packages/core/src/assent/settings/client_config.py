@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from assent.gate.policy import DEFAULT, RELAY, Policy, name_preset
-from assent.kernel.distribution import DISTRIBUTION, uvx_words
+from assent.kernel.distribution import DISTRIBUTION, PARTS, uvx_words
 from assent.present.rule_text import describe_policy, name_policy
 from assent.settings.load import SQLITE_SCHEME, Settings
 from assent.settings.table import CONFIG_FILE
@@ -120,20 +120,27 @@ def this_command() -> list[str]:
     """The command of this installation, independent of the client's PATH where that is possible. An environment of
     `uvx` vanishes when uv cleans its cache, so it is `uvx` that is named."""
     in_cache = any(part.startswith(UV_CACHE) for part in Path(sys.prefix).parts)
-    if in_cache and (words := uvx_words(_find_origin())):
+    if in_cache and (words := uvx_words(_find_origins())):
         return [shutil.which("uvx") or "uvx", *words]
     script = Path(sys.executable).parent / "assent"
     return [str(script)] if script.is_file() else [sys.executable, "-m", "assent"]
 
 
-def _find_origin() -> str | None:
-    """The wheel or folder that this was installed from, if it is on this machine."""
+def _find_origins() -> list[str]:
+    """The wheels or folders that this was installed from, if all are on this machine."""
     from importlib.metadata import distributions
 
-    found = next(iter(distributions(name=DISTRIBUTION)), None)
-    recorded = found and found.read_text("direct_url.json")
-    url = urlsplit(json.loads(recorded)["url"] if recorded else "")
-    return unquote(url.path) if url.scheme == "file" else None
+    origins: list[str] = []
+    for name in (DISTRIBUTION, *PARTS):
+        found = next(iter(distributions(name=name)), None)
+        recorded = found and found.read_text("direct_url.json")
+        url = urlsplit(json.loads(recorded)["url"] if recorded else "")
+        if url.scheme != "file":
+            return []
+        path = unquote(url.path)
+        if not path.startswith(tuple(f"{each}/" for each in origins)):  # a folder has its parts inside
+            origins.append(path)
+    return origins
 
 
 def name_program() -> str:

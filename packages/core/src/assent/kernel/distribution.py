@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 DISTRIBUTION: Final = "assent-gate"
 """The name of the built package. `assent` on the public index is another program."""
 
+PARTS: Final = ("assent-core",)
+"""The packages that it needs, each a folder of `packages`."""
+
 PUBLISHED: Final[bool] = False
-"""Whether DISTRIBUTION on the public index is ours. The person who uploads it sets this. Until then a stranger may take
-the name, so no text tells people to install it; `server.json` gets its package entry with the upload."""
+"""Whether DISTRIBUTION and its parts on the public index are ours. The person who uploads them sets this. Until then a
+stranger may take the names, so no text tells people to install them by name; `server.json` gets its package entry with
+the upload."""
 
 
 def word_install(extra: str, published: bool = PUBLISHED) -> str:
     """The command that adds an optional dependency."""
     if published:
         return f"pip install '{DISTRIBUTION}[{extra}]'"
-    wheel = f"pipx install --force 'PATH-OF-THE-WHEEL[{extra}]'"
+    wheel = f"pip install DIRECTORY/*.whl 'PATH-OF-ITS-WHEEL[{extra}]'"
     return f"add the extra {extra}: {wheel}, or in a checkout: uv pip install -e '.[{extra}]'"
 
 
@@ -25,9 +30,10 @@ def list_dependencies(published: bool = PUBLISHED) -> str:
     return f'["{DISTRIBUTION}"]' if published else "[] # Assent is on no index; install its wheel first"
 
 
-def uvx_words(origin: str | None, published: bool = PUBLISHED) -> list[str]:
-    """The arguments of `uvx` that start this program again, from the wheel or folder `origin` if that is known; none if
-    nothing is surely ours."""
-    if origin is not None:
-        return ["--from", origin, "assent"]
+def uvx_words(origins: Sequence[str], published: bool = PUBLISHED) -> list[str]:
+    """The arguments of `uvx` that start this program again, from the wheels or folders of the distribution and its
+    parts if they are known; none if nothing is surely ours."""
+    if origins:
+        first, *others = origins
+        return ["--from", first, *(word for each in others for word in ("--with", each)), "assent"]
     return [DISTRIBUTION] if published else []
