@@ -6,7 +6,7 @@
 have none, because a module is a concept and not a number of lines. The figures depend on the sources alone; comments
 and blank lines count as lines.
 
-core, suite, checking   `PARTS` assigns each module; every other module is core
+lines, PART             the distribution, by its folder; `INSIDE_CORE` has the parts that will leave the core
 rules at home           rules of contracts/rules.toml that a docstring of their home module names
 participle functions    top-level functions whose name begins with a past participle
 repeated class names    names that more than one class of the package has
@@ -31,10 +31,8 @@ from pathlib import Path
 from statistics import fmean, median
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = "assent"
-
-PARTS = {"checking": ("conformance", "testing"), "suite": ("suite",)}
-"""Packages below `assent` by part; the rest is core."""
+INSIDE_CORE = {"assent.suite": "launch", "assent.wrap": "wrap"}
+"""Packages of the core by the part that they belong to."""
 
 IRREGULAR = re.compile(
     "bound|broken|brought|built|caught|chosen|done|drawn|found|given|grown|held|hidden|kept|known|laid|led|left|lost|"
@@ -53,7 +51,7 @@ class Module:
     """One source file, parsed."""
 
     name: str
-    """Dotted, without the package's own name; empty for the package itself."""
+    part: str
     path: Path
     text: str
     tree: ast.Module
@@ -96,25 +94,17 @@ def _number(value: float) -> str:
 
 
 def load_modules(root: Path) -> list[Module]:
-    """Every module of the package, by name."""
-    package = root / "packages" / "core" / "src" / PACKAGE
+    """Every module of every distribution, by name."""
     modules = []
-    for path in sorted(package.rglob("*.py")):
-        parts = path.relative_to(package).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        text = path.read_text(encoding="utf-8")
-        modules.append(Module(name, path, text, ast.parse(text)))
+    for source in sorted(root.glob("packages/*/src")):
+        for path in sorted(source.rglob("*.py")):
+            parts = path.relative_to(source).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            text = path.read_text(encoding="utf-8")
+            inside = [part for each, part in INSIDE_CORE.items() if f"{name}.".startswith(f"{each}.")]
+            part = inside[0] if inside else source.parent.name
+            modules.append(Module(name, part, path, text, ast.parse(text)))
     return sorted(modules, key=lambda module: module.name)
-
-
-def part_of(name: str) -> str:
-    """The part that a module belongs to."""
-    best, part = "", "core"
-    for candidate, prefixes in PARTS.items():
-        for prefix in prefixes:
-            if (name == prefix or name.startswith(prefix + ".")) and len(prefix) > len(best):
-                best, part = prefix, candidate
-    return part
 
 
 def docstring_nodes(tree: ast.AST) -> Iterator[ast.Constant]:
@@ -195,14 +185,13 @@ def find_rules_away(modules: list[Module], root: Path) -> tuple[int, list[str]]:
         named[module.name] = set(re.findall(r"\b[EW]\d+\b", text))
     away = []
     for rule in rules:
-        home = rule["home"].removeprefix(PACKAGE).removeprefix(".")
-        if rule["id"] not in named.get(home, ()):
-            away.append(f"{rule['id']} {home}")
+        if rule["id"] not in named.get(rule["home"], ()):
+            away.append(f"{rule['id']} {rule['home']}")
     return len(rules), away
 
 
 def imports_of(module: Module, names: set[str]) -> tuple[set[str], set[str]]:
-    """The modules of the package that one imports when it is loaded, and those it imports inside functions."""
+    """The modules of ours that one imports when it is loaded, and those it imports inside functions."""
     at_load: set[str] = set()
     lazy: set[str] = set()
 
@@ -213,11 +202,8 @@ def imports_of(module: Module, names: set[str]) -> tuple[set[str], set[str]]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found = [f"{node.module}.{alias.name}" for alias in node.names]
         for full in found:
-            if full != PACKAGE and not full.startswith(PACKAGE + "."):
-                continue
-            inner = full.removeprefix(PACKAGE).removeprefix(".")
-            target = inner if inner in names else inner.rpartition(".")[0]
-            if target and target in names and target != module.name:
+            target = full if full in names else full.rpartition(".")[0]
+            if target in names and target != module.name:
                 into.add(target)
 
     def walk(node: ast.AST, into: set[str]) -> None:
@@ -285,10 +271,10 @@ def measure(root: Path) -> list[Figure]:
     modules = load_modules(root)
     names = {module.name for module in modules}
     folders = Counter(module.folder for module in modules if module.path.name != "__init__.py")
-    parts = dict.fromkeys(("core", "suite", "checking"), 0)
+    parts: Counter[str] = Counter()
     for module in modules:
-        parts[part_of(module.name)] += len(module.lines)
-    whole = sum(parts.values())
+        parts[module.part] += len(module.lines)
+    whole = parts.total()
     lengths = [len(line) for module in modules for line in module.lines if line.strip()]
     docstrings = sum(count_docstring_lines(module) for module in modules)
     away_of, away = find_rules_away(modules, root)
@@ -305,12 +291,10 @@ def measure(root: Path) -> list[Figure]:
     sizes = [size for module in modules for size in measure_functions(module)]
     importers = Counter(target for at_load, later in imports.values() for target in at_load | later)
     alone = sorted(module.name for module in modules if importers[module.name] == 1)
-    packages = [f"{count:>3} {name or '(top)'}" for name, count in sorted(folders.items())]
+    packages = [f"{count:>3} {name}" for name, count in sorted(folders.items())]
     return [
         Figure("modules", len(modules)),
-        Figure("lines, core", parts["core"]),
-        Figure("lines, suite", parts["suite"]),
-        Figure("lines, conformance and testing", parts["checking"]),
+        *(Figure(f"lines, {part}", lines) for part, lines in parts.most_common()),
         Figure("lines, whole", whole),
         Figure("import lines, %", round(100 * imported / whole, 2)),
         Figure("mean length of a line", round(fmean(lengths), 2)),

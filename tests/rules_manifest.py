@@ -2,7 +2,7 @@
 
 Two views that keep each other honest. `scan` reads sources and says which tests *claim* a rule, whatever
 was selected; `RuleLedger`, a pytest plugin, says which rules a full run really *proved*: at least one test
-carrying the id passed, and none carrying it failed. Checks of `assent.conformance` claim their rules with
+carrying the id passed, and none carrying it failed. Checks of `assent_conform.checks` claim their rules with
 `@check("E25")`; the test that runs them hands the same ids to pytest as marks.
 
 Deliberately unaware of what any rule means.
@@ -118,7 +118,7 @@ def _ids(call: ast.Call, name: str, *, every_string: bool) -> Iterator[Claim]:
 def scan(root: Path = ROOT) -> tuple[Claim, ...]:
     files = [
         *(root / "tests").rglob("*.py"),
-        *(root / "packages" / "core" / "src" / "assent" / "conformance").rglob("*.py"),
+        *(root / "packages" / "conform" / "src" / "assent_conform" / "checks").rglob("*.py"),
     ]
     return tuple(
         claim

@@ -174,13 +174,13 @@ check("E26")
 
 def test_scan_reads_the_tests_and_the_conformance_checks(tmp_path: Path) -> None:
     (tmp_path / "tests" / "deep").mkdir(parents=True)
-    (tmp_path / "packages" / "core" / "src" / "assent" / "conformance").mkdir(parents=True)
+    (tmp_path / "packages" / "conform" / "src" / "assent_conform" / "checks").mkdir(parents=True)
     (tmp_path / "tests" / "deep" / "test_a.py").write_text('@mark.rule("E1")\ndef test_a(): ...\n')
-    (tmp_path / "packages" / "core" / "src" / "assent" / "conformance" / "gate.py").write_text(
+    (tmp_path / "packages" / "conform" / "src" / "assent_conform" / "checks" / "gate.py").write_text(
         '@check("E2")\ndef b(): ...\n'
     )
     assert scan(tmp_path) == (
-        Claim("E2", "packages/core/src/assent/conformance/gate.py:1"),
+        Claim("E2", "packages/conform/src/assent_conform/checks/gate.py:1"),
         Claim("E1", "tests/deep/test_a.py:1"),
     )
 

@@ -39,9 +39,7 @@ NOT_SERVED: Final = (
     "assent.__main__",
     "assent.adapters.langgraph",
     "assent.adapters.pydantic_ai",
-    "assent.testing",
     "assent.suite.testing",
-    "assent.conformance",
 )
 IMPORTED_LATE: Final = (
     "anyio._core._sockets",

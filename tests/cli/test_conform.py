@@ -18,7 +18,7 @@ from tests.conformance.test_wires import ODD, is_running
 from tests.extensions.test_processes import GOOD
 from tests.processes.running import ASSENT, DEADLINE_SECONDS, Serve, environment, eventually, free_port
 
-from assent.conformance.catalog import ALL_CHECKS
+from assent_conform.checks.catalog import ALL_CHECKS
 
 NOBODY = "http://127.0.0.1:1"
 KEYS = "clp_live_one\nclp_live_two\n"

@@ -13,9 +13,9 @@ import pytest
 from tests.cli.conftest import Assent, Done
 from tests.suite.connectors.mail_server import Inbox, mail_server
 
-from assent.suite.channels.email.emulator import KEY as RESEND_KEY
-from assent.suite.channels.zernio.emulator import KEY as ZERNIO_KEY
-from assent.testing.standalone import provider_process
+from assent_conform.emulators.email import KEY as RESEND_KEY
+from assent_conform.emulators.zernio import KEY as ZERNIO_KEY
+from assent_conform.testing.standalone import provider_process
 
 KEYS = {"zernio": ZERNIO_KEY, "resend": RESEND_KEY}
 
@@ -24,8 +24,8 @@ KEYS = {"zernio": ZERNIO_KEY, "resend": RESEND_KEY}
 def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     folder = tmp_path_factory.mktemp("providers")
     with (
-        provider_process("assent.suite.channels.zernio.emulator", folder / "zernio.jsonl") as zernio,
-        provider_process("assent.suite.channels.email.emulator", folder / "resend.jsonl") as resend,
+        provider_process("assent_conform.emulators.zernio", folder / "zernio.jsonl") as zernio,
+        provider_process("assent_conform.emulators.email", folder / "resend.jsonl") as resend,
     ):
         yield {"zernio": zernio, "resend": resend}
 

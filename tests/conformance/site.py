@@ -10,8 +10,8 @@ import httpx
 from tests.conformance.proxy import Handler, ProxyTransport
 from tests.surfaces import BASE_URL, Surface
 
-from assent.conformance.checking import ConformanceCheck, ConformanceReport, Need, Scene, run_checks
-from assent.conformance.wire import HttpWire, Patience, Server
+from assent_conform.checks.checking import ConformanceCheck, ConformanceReport, Need, Scene, run_checks
+from assent_conform.checks.wire import HttpWire, Patience, Server
 
 EVERYTHING: tuple[Need, ...] = ("key", "other_key", "effects", "http")
 

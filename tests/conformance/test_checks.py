@@ -9,8 +9,8 @@ from tests.conformance.broken import BROKEN, BrokenServer
 from tests.conformance.proxy import replaced, says
 from tests.conformance.site import Site
 
-from assent.conformance.catalog import ALL_CHECKS
-from assent.conformance.checking import ConformanceCheck, check, expect
+from assent_conform.checks.catalog import ALL_CHECKS
+from assent_conform.checks.checking import ConformanceCheck, check, expect
 
 pytestmark = pytest.mark.own_database
 

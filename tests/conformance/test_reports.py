@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from assent.conformance.checking import CheckOutcome, ConformanceReport, Status, make_printable
-from assent.conformance.reports import ReportFile, UnwritableReport, encode_json, encode_junit
+from assent_conform.checks.checking import CheckOutcome, ConformanceReport, Status, make_printable
+from assent_conform.checks.reports import ReportFile, UnwritableReport, encode_json, encode_junit
 
 ODD_TEXT = "<&\"'>]]> \x00\x1b[31m\x07\r\n\t \ud800 \ufffe ünïcödé 🎉 &amp;"
 

@@ -10,8 +10,9 @@ import pytest
 from tests.conformance.proxy import Asked, Forward, Handler, Told
 from tests.conformance.site import EVERYTHING, Site
 
-from assent.conformance.catalog import ALL_CHECKS
-from assent.conformance.checking import (
+from assent.engine.actions import policies
+from assent_conform.checks.catalog import ALL_CHECKS
+from assent_conform.checks.checking import (
     CHANGES,
     LOST,
     MAX_DETAIL,
@@ -22,8 +23,7 @@ from assent.conformance.checking import (
     check,
     expect,
 )
-from assent.conformance.wire import MAX_WAIT_SECONDS, MAX_WAITED_SECONDS, Patience, Throttled, Unreachable
-from assent.engine.actions import policies
+from assent_conform.checks.wire import MAX_WAIT_SECONDS, MAX_WAITED_SECONDS, Patience, Throttled, Unreachable
 
 pytestmark = [pytest.mark.own_database, pytest.mark.parametrize("database", ["sqlite"])]
 

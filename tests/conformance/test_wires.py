@@ -15,11 +15,11 @@ import pytest
 from tests.processes.running import eventually
 from tests.surfaces import BASE_URL
 
-from assent.conformance import stdio_wire, wire
-from assent.conformance.catalog import ALL_CHECKS
-from assent.conformance.checking import ConformanceReport, Scene, run_checks
-from assent.conformance.stdio_wire import StdioWire
-from assent.conformance.wire import ENDPOINT, LEGACY, MODERN, HttpWire, Patience, Server, Unreachable
+from assent_conform.checks import stdio_wire, wire
+from assent_conform.checks.catalog import ALL_CHECKS
+from assent_conform.checks.checking import ConformanceReport, Scene, run_checks
+from assent_conform.checks.stdio_wire import StdioWire
+from assent_conform.checks.wire import ENDPOINT, LEGACY, MODERN, HttpWire, Patience, Server, Unreachable
 
 pytestmark = pytest.mark.anyio
 

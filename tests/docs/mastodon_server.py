@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assent.testing.oauth_provider import OAuthServer, RegisteredApp
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
+from assent_conform.testing.oauth_provider import OAuthServer, RegisteredApp
+from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
 
 CLIENT = RegisteredApp("outside-client", "a-secret-of-the-outside-client-00")
 

@@ -10,12 +10,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "packages" / "core" / "src" / "assent"
+PACKAGES = {path.name: path for path in ROOT.glob("packages/*/src/*")}
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "models" / "README.md"])
 
 SPAN = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w./-]+\.(?:py|sql|toml|md|pml|sh)")
-MODULE = re.compile(r"assent(?:\.[a-z]\w*)+")
+MODULE = re.compile(r"assent(?:_[a-z]+)?(?:\.[a-z]\w*)+")
 FOLDERS = {path.name for parent in (ROOT, PACKAGE) for path in parent.iterdir() if path.is_dir()}
 NOT_FILES = {
     "assent.toml": "a file of the server's operator",
@@ -62,8 +63,8 @@ def is_path(text: str) -> bool:
 
 def is_module(name: str) -> bool:
     """Whether a dotted name is a module, or a name in one."""
-    parts = name.split(".")[1:]
-    paths = [PACKAGE.joinpath(*parts[:count]) for count in (len(parts), len(parts) - 1)]
+    package, *parts = name.split(".")
+    paths = [PACKAGES[package].joinpath(*parts[:count]) for count in (len(parts), len(parts) - 1)]
     return any(path.is_dir() or path.with_suffix(".py").is_file() for path in paths)
 
 

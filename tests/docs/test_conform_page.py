@@ -12,9 +12,9 @@ import pytest
 from tests.docs.pages import DOCS, block_of, blocks_of
 from tests.processes.running import ASSENT, Serve, environment
 
-from assent.conformance.catalog import ALL_CHECKS
-from assent.conformance.checking import CheckOutcome, ConformanceReport
-from assent.conformance.command import conform
+from assent_conform.checks.catalog import ALL_CHECKS
+from assent_conform.checks.checking import CheckOutcome, ConformanceReport
+from assent_conform.command import conform
 
 PAGE = "conform.md"
 ADDRESS = "http://localhost:8080"

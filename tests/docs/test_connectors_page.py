@@ -14,8 +14,8 @@ from tests.extensions.conftest import gate_with
 from tests.serving.web.connections.kit import connect
 
 from assent.gate.records import Assurance
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Outcome, all_serving
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import Outcome, all_serving
 
 pytestmark = pytest.mark.anyio
 

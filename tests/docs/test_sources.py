@@ -19,13 +19,13 @@ PYTHON = sorted(
 )
 SERVER = sorted(
     file
-    for file in (ROOT / "packages/core/src").rglob("*.py")
-    if "testing" not in file.with_suffix("").parts and file.name != "emulator.py"
+    for file in (ROOT / "packages").rglob("*.py")
+    if not {"testing", "emulators"}.intersection(file.with_suffix("").parts)
 )
 TEXTS = sorted(
     file
     for pattern in ("*.sql", "*.css", "*.js", "*.html")
-    for file in (ROOT / "packages/core/src").rglob(pattern)
+    for file in (ROOT / "packages").rglob(pattern)
     if file.is_file()
 )
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

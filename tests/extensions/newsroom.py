@@ -26,7 +26,7 @@ from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYT
 from assent.engine.people import people
 from assent.engine.people.people import OWNER
 from assent.processes.serve import Surfaces
-from assent.testing.ledger import Ledger
+from assent_conform.testing.ledger import Ledger
 
 PRESSROOM = Path(__file__).with_name("pressroom.py")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import unquote
 
-from assent.testing.ledger import Ledger
-from assent.testing.oauth_provider import OAuthServer, RegisteredApp
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.oauth_provider import OAuthServer, RegisteredApp
+from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
 
 CLIENT = RegisteredApp("assent-client", "a-secret-of-the-pressroom-client")
 

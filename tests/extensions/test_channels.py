@@ -15,7 +15,7 @@ from tests.serving.web.connections.desk import WHERE
 from tests.serving.web.review.kit import forms
 from tests.sqlite_files import new_sqlite
 
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.provider_server import Outcome
 
 POST = "acme_news_pressroom_post"
 NOTE = "acme_news_pressroom_note"

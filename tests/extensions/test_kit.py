@@ -18,7 +18,7 @@ from tests.extensions.letters import SENT, letter
 import assent
 from assent.cli import run
 from assent.ports import NotSent
-from assent.testing.operators import NetworkBlocked, execute, look_up, prepare
+from assent_conform.testing.operators import NetworkBlocked, execute, look_up, prepare
 
 shop = assent.Operator("kit-shop")
 SOLD: list[str] = []

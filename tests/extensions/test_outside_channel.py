@@ -10,7 +10,7 @@ import pytest
 from tests.engine.actions.kit import EDIT, EXECUTE
 from tests.extensions.newsroom import Newsroom, open_newsroom
 
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.provider_server import Outcome
 
 POST = "acme_news_pressroom_post"
 RELEASE = {

@@ -13,7 +13,7 @@ from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
 from tests.net.far_side import closed_port
 
 import assent
-from assent.testing.operators import execute
+from assent_conform.testing.operators import execute
 
 CALL = "acme_billing_call"
 

@@ -7,8 +7,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, ProviderServer, Route, json_answer
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import (
+    ProviderAnswer,
+    ProviderRequest,
+    ProviderServer,
+    Route,
+    json_answer,
+)
 
 TOKEN: Final = "123456789:AAEmulatedTokenOfABotThatDoesNotExist_-"
 CHAT: Final = "987654321"

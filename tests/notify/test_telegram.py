@@ -12,7 +12,7 @@ from tests.sqlite_files import new_sqlite
 
 from assent.engine.people import targets
 from assent.engine.people.people import OWNER
-from assent.testing.ledger import Ledger
+from assent_conform.testing.ledger import Ledger
 
 pytestmark = pytest.mark.anyio
 

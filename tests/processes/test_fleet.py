@@ -23,8 +23,8 @@ from tests.surfaces import settings_for
 from assent.app import App
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
-from assent.testing.ledger import Ledger
-from assent.testing.standalone import provider_process
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.standalone import provider_process
 
 pytestmark = [
     pytest.mark.filterwarnings(
@@ -70,7 +70,7 @@ async def test_a_fleet_is_restarted_rekeyed_killed_and_failed_over_under_load(
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with (
         replicated(synchronous=True) as pair,
-        provider_process("assent.testing.connector", ledger.path) as provider,
+        provider_process("assent_conform.testing.connector", ledger.path) as provider,
     ):
         api_key = await issue_key(pair.url, tmp_path / "keys")
         settings = {"GATE_PROVIDER": provider, "GATE_DELIVERY": "native_key", **OLD}

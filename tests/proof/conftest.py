@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from tests.proof.ground import Ground, Workers
 
-from assent.testing.standalone import provider_process
+from assent_conform.testing.standalone import provider_process
 
 
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The address of an emulated provider and its ledger."""
     path = tmp_path_factory.mktemp("provider") / "ledger.jsonl"
-    with provider_process("assent.testing.connector", path) as url:
+    with provider_process("assent_conform.testing.connector", path) as url:
         yield url, path
 
 

@@ -24,7 +24,7 @@ from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
 from assent.engine.learning import measurement
 from assent.kernel.limits import DAY_MS, HOUR_MS
-from assent.testing.ledger import Ledger
+from assent_conform.testing.ledger import Ledger
 
 COMMAND = (sys.executable, "-m", "tests.proof.server")
 LEASE_SECONDS = 2

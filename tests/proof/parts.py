@@ -25,9 +25,9 @@ from assent.ports import Delivery, Reading
 from assent.serving.edge import Credentials, Edge, RequestContext
 from assent.settings.load import Settings
 from assent.suite.testing import ALL_TOOLS, any_effects
-from assent.testing.connector import EmulatedConnector
-from assent.testing.operator import TOOL
 from assent.tools.catalog import Catalog
+from assent_conform.testing.connector import EmulatedConnector
+from assent_conform.testing.operator import TOOL
 from proof import history
 
 LEASE_SECONDS = 60

@@ -14,7 +14,7 @@ from tests.proof.recording import Client, MemoryRecorder
 from tests.proof.worker import read_evidence
 from tests.reliability import Prove
 
-from assent.testing.ledger import Ledger
+from assent_conform.testing.ledger import Ledger
 
 pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.rule("E29", "E72", "E49")]
 

@@ -24,7 +24,7 @@ from tests.proof.worker import plan
 from tests.reliability import Prove
 from tests.sqlite_files import new_sqlite
 
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.provider_server import Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.rule("E29", "E61", "E72")]
 

@@ -34,8 +34,8 @@ from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import read_message, request
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import read_message, request
 
 
 class Turn(msgspec.Struct, frozen=True):

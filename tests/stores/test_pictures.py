@@ -14,7 +14,7 @@ from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent, Picture, Store, Transaction
 from assent.sql.loader import statements
-from assent.testing.connector_contract import claim_action
+from assent_conform.testing.connector_contract import claim_action
 
 pytestmark = pytest.mark.anyio
 

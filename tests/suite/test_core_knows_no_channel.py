@@ -12,7 +12,7 @@ from assent.gate.effects import MANUAL
 from assent.suite.extension import list_connectors, list_types
 
 SOURCE = Path(assent.__file__).parent
-NOT_CORE = ("suite", "wrap", "notify", "testing", "conformance")
+NOT_CORE = ("suite", "wrap", "notify")
 
 ALLOWED = {
     ("cli/people.py", "email"): "the address of a person, as a field and as a key of the file",

@@ -10,7 +10,7 @@ from assent.gate.policy import DEFAULT, Policy
 from assent.gate.records import Action, Approval, Assurance, Attempt, Effect, ExecutionState, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import State
-from assent.testing.connector_contract import CHECKED_AT_MS, claim_action
+from assent_conform.testing.connector_contract import CHECKED_AT_MS, claim_action
 
 NOW_MS: Final = CHECKED_AT_MS
 SEALS: Final = Seals.of((b"a secret of thirty-two characters",))

@@ -16,8 +16,8 @@ from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import REFERENCE, Context, Delivered, Delivery, NotSent, OutcomeUnknown
-from assent.testing.connector_contract import claim_action
-from assent.testing.operator import Wanted
+from assent_conform.testing.connector_contract import claim_action
+from assent_conform.testing.operator import Wanted
 
 POST = Effect(channel="linkedin", verb="post", connector="marked", body="We shipped it.")
 SECONDS = 0.2

@@ -29,8 +29,8 @@ from tests.surfaces import MASTER, SECRET, settings_for
 from assent.app import App
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
-from assent.testing.ledger import Ledger
-from assent.testing.standalone import provider_process
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.standalone import provider_process
 
 pytestmark = [
     pytest.mark.prove,
@@ -55,7 +55,7 @@ class GoneAtStart(Gone):
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ledger]]:
     path = tmp_path_factory.mktemp("provider") / "ledger.jsonl"
-    with provider_process("assent.testing.connector", path) as url:
+    with provider_process("assent_conform.testing.connector", path) as url:
         yield url, Ledger(path)
 
 

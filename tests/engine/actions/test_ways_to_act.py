@@ -100,7 +100,7 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Every function of the product, by file and name. Emulators and tools for tests are no part of it."""
     for path in HOME.rglob("*.py"):
         name = path.relative_to(HOME).as_posix()
-        if not name.startswith(("testing/", "suite/testing.py", "conformance/", "client.py")):
+        if not name.startswith(("suite/testing.py", "client.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield f"{name} {node.name}", node

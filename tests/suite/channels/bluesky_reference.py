@@ -29,11 +29,11 @@ from assent.gate.connection import NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
 from assent.present.outlook import Executed
 from assent.suite.channels.bluesky.connector import record_key
-from assent.suite.channels.bluesky.emulator import HANDLE, PASSWORD, Bluesky
 from assent.suite.pictures.process import make
-from assent.testing.connector_contract import claim_action, perform_claimed
-from assent.testing.ledger import Ledger
-from assent.testing.operator import Wanted
+from assent_conform.emulators.bluesky import HANDLE, PASSWORD, Bluesky
+from assent_conform.testing.connector_contract import claim_action, perform_claimed
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.operator import Wanted
 
 pytestmark = pytest.mark.anyio
 

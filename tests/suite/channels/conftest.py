@@ -13,10 +13,10 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces
-from assent.suite.channels.email.emulator import Resend
-from assent.suite.channels.zernio.emulator import Zernio
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import all_serving
+from assent_conform.emulators.email import Resend
+from assent_conform.emulators.zernio import Zernio
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import all_serving
 
 SHORT_SECONDS = 0.5
 

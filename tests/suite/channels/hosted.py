@@ -9,8 +9,8 @@ from tests.suite.channels.kit import connect
 from tests.surfaces import Outcome, Surface
 
 from assent.kernel.ids import WorkspaceId
-from assent.suite.channels.email.emulator import Resend
-from assent.suite.channels.zernio.emulator import Zernio
+from assent_conform.emulators.email import Resend
+from assent_conform.emulators.zernio import Zernio
 
 
 class Hosted(Surface):

@@ -19,13 +19,13 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import KeyChecked
 from assent.present.outlook import Executed
-from assent.suite.channels.email import emulator as resend_emulator
-from assent.suite.channels.email.emulator import Resend
-from assent.suite.channels.zernio import emulator as zernio_emulator
-from assent.suite.channels.zernio.emulator import Zernio
-from assent.testing.ledger import DoneEffect, Ledger
-from assent.testing.operator import Wanted
-from assent.testing.provider_server import all_serving
+from assent_conform.emulators import email as resend_emulator
+from assent_conform.emulators import zernio as zernio_emulator
+from assent_conform.emulators.email import Resend
+from assent_conform.emulators.zernio import Zernio
+from assent_conform.testing.ledger import DoneEffect, Ledger
+from assent_conform.testing.operator import Wanted
+from assent_conform.testing.provider_server import all_serving
 
 KEYS = {"zernio": zernio_emulator.KEY, "resend": resend_emulator.KEY}
 POST = Wanted(connector="zernio", channel="linkedin", verb="post", body="Dark mode is here.")

@@ -22,8 +22,8 @@ from assent.gate.records import Asset, Effect
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, AssetId, WorkspaceId
 from assent.ports import KeyChecked, Picture, Transaction
-from assent.testing.connector_contract import check_connector, claim_action
-from assent.testing.provider_server import ProviderServer
+from assent_conform.testing.connector_contract import check_connector, claim_action
+from assent_conform.testing.provider_server import ProviderServer
 
 
 class Place:

@@ -20,11 +20,11 @@ from assent.ports import Measurable, NotSent
 from assent.present.outlook import Executed
 from assent.processes.serve import Surfaces
 from assent.suite.channels.bluesky.connector import facets, record_key
-from assent.suite.channels.bluesky.emulator import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
-from assent.testing.connector_contract import claim_action
-from assent.testing.ledger import Ledger
-from assent.testing.operator import Wanted
-from assent.testing.provider_server import Outcome
+from assent_conform.emulators.bluesky import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
+from assent_conform.testing.connector_contract import claim_action
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.operator import Wanted
+from assent_conform.testing.provider_server import Outcome
 
 pytestmark = pytest.mark.anyio
 

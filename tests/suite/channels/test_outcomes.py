@@ -23,10 +23,10 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.present.outlook import Executed
 from assent.suite.channels.zernio.connector import MAX_PAGES, ZernioClient, request_id
-from assent.suite.channels.zernio.emulator import Zernio
-from assent.testing.connector_contract import check_connector, claim_action
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Outcome, ProviderServer, Route, redirect
+from assent_conform.emulators.zernio import Zernio
+from assent_conform.testing.connector_contract import check_connector, claim_action
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import Outcome, ProviderServer, Route, redirect
 
 BOTH = pytest.mark.parametrize("provider", ["zernio", "resend"])
 LOST = (

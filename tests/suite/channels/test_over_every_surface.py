@@ -13,8 +13,8 @@ from tests.suite.operators.conftest import CLUB
 from tests.surfaces import BASE_URL
 
 from assent.engine.core import journal
-from assent.testing.ledger import LedgerCall
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.ledger import LedgerCall
+from assent_conform.testing.provider_server import Outcome
 
 pytestmark = pytest.mark.every_surface
 

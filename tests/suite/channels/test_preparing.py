@@ -17,9 +17,9 @@ from assent.engine.connections.key_access import API_KEY
 from assent.gate.connection import NewConnection, OpenedSecrets
 from assent.ports import KeyChecked
 from assent.processes.serve import Surfaces
-from assent.suite.channels.bluesky import emulator as bluesky
-from assent.testing.ledger import LedgerCall
-from assent.testing.provider_server import ProviderServer
+from assent_conform.emulators import bluesky
+from assent_conform.testing.ledger import LedgerCall
+from assent_conform.testing.provider_server import ProviderServer
 
 NEWS = {name: CLUB[name] for name in ("goal", "repoContext")}
 QUESTIONS = (":runReport", "/searchAnalytics/query", "/contacts/search", "/token", "createSession")

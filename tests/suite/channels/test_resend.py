@@ -18,8 +18,8 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import KeyChecked, NotSent, Reading
 from assent.present.cards import destination
 from assent.suite.channels.email.resend import TEST_SENDER, mail
-from assent.testing.connector_contract import claim_action
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.connector_contract import claim_action
+from assent_conform.testing.provider_server import Outcome
 
 
 @pytest.fixture

@@ -40,19 +40,25 @@ from assent.gate.records import Effect
 from assent.kernel.refusals import Reason
 from assent.ports import NotSent
 from assent.present.cards import manual_brief
-from assent.suite.channels.bluesky import emulator as bluesky_emulator
-from assent.suite.channels.bluesky.emulator import Bluesky
 from assent.suite.channels.contacts import FIELDS
-from assent.suite.channels.contacts.emulator import HubSpot
-from assent.suite.channels.email.emulator import Resend
 from assent.suite.channels.registry import CONNECTORS
-from assent.suite.channels.slack.emulator import Slack
-from assent.suite.channels.zernio.emulator import Zernio
 from assent.suite.site import feed as site_feed
 from assent.suite.testing import any_effects
-from assent.testing.connector_contract import claim_action, perform_claimed
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import Handler, ProviderAnswer, ProviderRequest, Route, all_serving
+from assent_conform.emulators import bluesky as bluesky_emulator
+from assent_conform.emulators.bluesky import Bluesky
+from assent_conform.emulators.contacts import HubSpot
+from assent_conform.emulators.email import Resend
+from assent_conform.emulators.slack import Slack
+from assent_conform.emulators.zernio import Zernio
+from assent_conform.testing.connector_contract import claim_action, perform_claimed
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import (
+    Handler,
+    ProviderAnswer,
+    ProviderRequest,
+    Route,
+    all_serving,
+)
 
 pytestmark = pytest.mark.anyio
 

@@ -18,11 +18,11 @@ from assent.gate.records import Effect, Media
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
 from assent.present.outlook import Executed
-from assent.suite.channels.slack.emulator import Slack
-from assent.testing.connector_contract import claim_action, perform_claimed
-from assent.testing.ledger import Ledger
-from assent.testing.operator import Wanted
-from assent.testing.provider_server import Outcome
+from assent_conform.emulators.slack import Slack
+from assent_conform.testing.connector_contract import claim_action, perform_claimed
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.operator import Wanted
+from assent_conform.testing.provider_server import Outcome
 
 pytestmark = pytest.mark.anyio
 

@@ -21,8 +21,8 @@ from assent.gate.records import Action, Assurance, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Picture
-from assent.testing.operator import Wanted, stage
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.operator import Wanted, stage
+from assent_conform.testing.provider_server import Outcome
 
 HUMAN = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test")
 

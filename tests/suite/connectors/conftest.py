@@ -12,8 +12,8 @@ from tests.suite.connectors.site import Site
 from tests.suite.connectors.world import World
 
 from assent.ports import Connector
-from assent.testing.connector import DELIVERIES, EmulatedConnector, Emulator
-from assent.testing.ledger import Ledger
+from assent_conform.testing.connector import DELIVERIES, EmulatedConnector, Emulator
+from assent_conform.testing.ledger import Ledger
 
 SHORT_SECONDS = 0.4
 LONG_SECONDS = 20.0

@@ -25,9 +25,9 @@ from assent.kernel.refusals import Refusal
 from assent.ports import Connector
 from assent.present.outlook import Executed
 from assent.suite.testing import any_effects
-from assent.testing import operator
-from assent.testing.operator import Wanted
 from assent.use_cases import executions
+from assent_conform.testing import operator
+from assent_conform.testing.operator import Wanted
 
 CONNECTOR_SECONDS = 20.0
 LEASE_SECONDS = 30.0

@@ -20,7 +20,7 @@ from assent.suite.extension import NAME
 from assent.suite.process import Suite
 from assent.suite.site import feed as site_feed
 from assent.suite.site.feed import Counts, Visits
-from assent.testing.connector_contract import claim_action, perform_claimed
+from assent_conform.testing.connector_contract import claim_action, perform_claimed
 
 FEED = f"/feed/{LOCAL_WORKSPACE}/"
 PERSON = {

@@ -27,13 +27,13 @@ from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
 from assent.suite.channels.email.smtp import SmtpConnector
 from assent.suite.site import feed as site_feed
 from assent.suite.testing import ALL_TOOLS
-from assent.testing.connector import DELIVERIES, EmulatedConnector, Emulator
-from assent.testing.connector_contract import ContractBroken, check_connector, claim_action
-from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
-from assent.testing.operator import TOOL, Wanted, stage
-from assent.testing.provider_server import Outcome
-from assent.testing.standalone import provider_process
 from assent.tools.catalog import Catalog
+from assent_conform.testing.connector import DELIVERIES, EmulatedConnector, Emulator
+from assent_conform.testing.connector_contract import ContractBroken, check_connector, claim_action
+from assent_conform.testing.ledger import DoneEffect, Ledger, LedgerCall
+from assent_conform.testing.operator import TOOL, Wanted, stage
+from assent_conform.testing.provider_server import Outcome
+from assent_conform.testing.standalone import provider_process
 
 POST = Effect(channel="linkedin", verb="post", connector="emulated", body="We shipped it.")
 
@@ -157,13 +157,13 @@ async def test_the_ledger_outlives_the_emulator(tmp_path: Path) -> None:
     connector = EmulatedConnector("", DELIVERIES[0])
     approved = gate.open_gate(claim_action(POST))
     with (
-        provider_process("assent.testing.connector", path, Outcome.RESET_AFTER) as connector.url,
+        provider_process("assent_conform.testing.connector", path, Outcome.RESET_AFTER) as connector.url,
         pytest.raises(OutcomeUnknown),
     ):
         await connector.perform(Context(approved, 20), POST)
     ledger = Ledger(path)
     assert [type(entry) for entry in ledger.entries()] == [LedgerCall, DoneEffect]
-    with provider_process("assent.testing.connector", path) as connector.url:
+    with provider_process("assent_conform.testing.connector", path) as connector.url:
         delivered = await connector.perform(Context(approved, 20), POST)
     (done,) = ledger.effects()
     assert (done.effect_id, done.reference) == (delivered.external_id, approved.action.provider_key)

@@ -17,7 +17,7 @@ from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.present.outlook import Executed
 from assent.suite.site import feed as site_feed
-from assent.testing.operator import Wanted
+from assent_conform.testing.operator import Wanted
 
 
 @pytest.mark.rule("E28")

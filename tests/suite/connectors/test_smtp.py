@@ -32,9 +32,9 @@ from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.present.outlook import Executed
 from assent.suite.channels.email.smtp import SmtpConnector
 from assent.suite.content.adapter import mail_html
-from assent.testing import operator
-from assent.testing.connector_contract import claim_action, perform_claimed
-from assent.testing.operator import Wanted
+from assent_conform.testing import operator
+from assent_conform.testing.connector_contract import claim_action, perform_claimed
+from assent_conform.testing.operator import Wanted
 
 SENDER = "Ann Löwe <ann@shop.example>"
 BODY = "Hello Grace,\n\ndark mode is here.\n.\nA line with a dot above it, and ünïcode.\n"

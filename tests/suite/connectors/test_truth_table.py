@@ -13,8 +13,8 @@ from tests.suite.connectors.world import NOWHERE, Expected, World, again, first
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.present.outlook import Executed
-from assent.testing.connector import DELIVERIES
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.connector import DELIVERIES
+from assent_conform.testing.provider_server import Outcome
 
 KINDS = tuple(delivery.kind for delivery in DELIVERIES)
 NO_CONNECTION = "no_connection"

@@ -9,8 +9,8 @@ from assent.gate.records import Action
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.present.outlook import Executed
-from assent.testing.connector import EmulatedConnector, Emulator
-from assent.testing.operator import Wanted
+from assent_conform.testing.connector import EmulatedConnector, Emulator
+from assent_conform.testing.operator import Wanted
 
 NOWHERE = "http://127.0.0.1:1"
 

@@ -8,7 +8,7 @@ from assent.gate.records import Action, Effect
 from assent.gate.views import Diff, Facts, Table, Text, View
 from assent.present.cards import render_card
 from assent.present.next_steps import PLAIN
-from assent.testing.connector_contract import claim_action
+from assent_conform.testing.connector_contract import claim_action
 
 BLOCKS = (
     Facts((("Rows", "1,204"), ("Lock", "short"))),

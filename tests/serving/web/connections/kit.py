@@ -20,14 +20,14 @@ from assent.engine.connections.oauth_access import ACCESS, REFRESH, OAuthAccess,
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import Account, Connection, NewConnection, OpenedSecrets
 from assent.kernel.ids import WorkspaceId
-from assent.suite.channels.bluesky.emulator import Bluesky
-from assent.suite.channels.contacts.emulator import HubSpot
-from assent.suite.channels.email.emulator import Resend
-from assent.suite.channels.google.emulator import Ga4, GoogleAccounts, SearchConsole
-from assent.suite.channels.zernio.emulator import Zernio
-from assent.testing.ledger import Ledger
-from assent.testing.oauth_provider import OAuthServer, RegisteredApp
-from assent.testing.provider_server import all_serving
+from assent_conform.emulators.bluesky import Bluesky
+from assent_conform.emulators.contacts import HubSpot
+from assent_conform.emulators.email import Resend
+from assent_conform.emulators.google import Ga4, GoogleAccounts, SearchConsole
+from assent_conform.emulators.zernio import Zernio
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.oauth_provider import OAuthServer, RegisteredApp
+from assent_conform.testing.provider_server import all_serving
 
 GOOGLE = RegisteredApp("google-client.example", "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t")
 HUBSPOT = RegisteredApp("hubspot-client", "a-secret-of-the-hubspot-client-000")

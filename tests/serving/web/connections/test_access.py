@@ -15,7 +15,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import OpenedSecrets
 from assent.kernel.refusals import Reason
 from assent.ports import NotSent
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.provider_server import Outcome
 
 CONTACTS = "/crm/v3/objects/contacts/1"
 

@@ -20,7 +20,7 @@ from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Transaction
-from assent.testing.provider_server import Outcome
+from assent_conform.testing.provider_server import Outcome
 
 
 @pytest.mark.parametrize("provider", ["ga4", "search_console", "hubspot"])

@@ -12,8 +12,8 @@ from tests.serving.web.connections.kit import BACK, HUBSPOT, Connected, consent
 
 from assent.engine.connections import grants
 from assent.engine.connections.grants import GrantEnded, GrantFailed
-from assent.suite.channels.google.emulator import DailyVisits
-from assent.testing.provider_server import Outcome, json_answer
+from assent_conform.emulators.google import DailyVisits
+from assent_conform.testing.provider_server import Outcome, json_answer
 
 PROOF = "a-verifier-of-at-least-43-characters-in-length-00"
 

@@ -35,8 +35,8 @@ from assent.ports import (
     StagedEffect,
 )
 from assent.ports.context import action_of, not_ready
-from assent.testing.ledger import Ledger
-from assent.testing.oauth_provider import OAuthServer, RegisteredApp
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.oauth_provider import OAuthServer, RegisteredApp
 
 CLIENT = RegisteredApp("assent-at-acme", "a-secret-of-the-acme-client")
 

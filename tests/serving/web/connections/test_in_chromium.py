@@ -17,7 +17,7 @@ from tests.serving.web.shell.screen import Screen, every_look, sign_in
 from tests.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.suite.channels.zernio import emulator as zernio
+from assent_conform.emulators import zernio
 
 pytestmark = pytest.mark.slow
 

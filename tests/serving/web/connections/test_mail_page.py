@@ -22,7 +22,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
 from assent.present.outlook import Executed
 from assent.suite.channels.email.smtp import SmtpConnector
-from assent.testing.operator import Wanted
+from assent_conform.testing.operator import Wanted
 
 SENDER = "Ann <ann@shop.example>"
 MAIL = Wanted(

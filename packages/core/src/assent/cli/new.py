@@ -152,7 +152,7 @@ def check_refund(amount, **_):
 TESTS: Final = """\
 import assent
 import pytest
-from assent.testing.operators import execute, prepare
+from assent_conform.testing.operators import execute, prepare
 
 from MODULE import SENT, refund
 

@@ -1,17 +1,7 @@
-"""Shared by tests of the suite: all its tools, a type for any effect, its OAuth providers as one process.
-
-    python -m assent.suite.testing --folder DIR [--client-id ID --client-secret SECRET]
-
-runs emulated Google and HubSpot, prints their addresses as one line of JSON and stays until it is ended.
-Each writes its own ledger into the folder. One client, the same for both, is registered with them.
-"""
+"""Shared by tests of the suite: all its tools, and a type for any effect."""
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import contextlib
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -20,9 +10,7 @@ from assent import Effect, View
 from assent.platform.tools import Catalog, arrange
 from assent.platform.values import ByHand, EffectType, EffectTypes, Field, Scene, Severity
 from assent.suite.channels.channel import find_form
-from assent.suite.channels.contacts.emulator import HubSpot
 from assent.suite.channels.email.types import describe_mail, find_unfit
-from assent.suite.channels.google.emulator import Ga4, GoogleAccounts, SearchConsole
 from assent.suite.channels.registry import BY_ID
 from assent.suite.content.threads import fit_edit
 from assent.suite.effect_types import (
@@ -34,10 +22,6 @@ from assent.suite.effect_types import (
 )
 from assent.suite.extension import list_tools
 from assent.suite.knowledge import recheck
-from assent.testing.ledger import Ledger
-from assent.testing.oauth_provider import RegisteredApp
-from assent.testing.provider_server import ProviderServer, all_serving
-from assent.testing.standalone import announce
 
 ALL_TOOLS: Final = arrange(list_tools())
 
@@ -104,42 +88,3 @@ ANY: Final = EffectType(
 def any_effects() -> EffectTypes:
     """Return the types of the suite, and one for every other effect that a test stages."""
     return make_effects(ANY)
-
-
-CLIENT: Final = RegisteredApp("emulated-client", "emulated-client-secret")
-
-
-def host_all(folder: Path, client: RegisteredApp = CLIENT) -> tuple[ProviderServer, ...]:
-    """Return the four servers, each with its ledger."""
-
-    def ledger(name: str) -> Ledger:
-        return Ledger(folder / f"{name}.jsonl")
-
-    google = GoogleAccounts(ledger("google_oauth"), client)
-    return (
-        google,
-        Ga4(ledger("ga4"), google.valid),
-        SearchConsole(ledger("search_console"), google.valid),
-        HubSpot(ledger("hubspot"), client),
-    )
-
-
-async def _serve(folder: Path, client: RegisteredApp) -> None:
-    async with all_serving(host_all(folder, client)) as addresses:
-        await announce(addresses)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m assent.suite.testing", description="Emulated Google and HubSpot."
-    )
-    parser.add_argument("--folder", type=Path, required=True, help="where the ledgers are written")
-    parser.add_argument("--client-id", default=CLIENT.client_id)
-    parser.add_argument("--client-secret", default=CLIENT.client_secret)
-    given = parser.parse_args()
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(given.folder, RegisteredApp(given.client_id, given.client_secret)))
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,6 @@ A folder may also have
 
 - `types.py` with `TYPES`: its effect types, if they are not the usual ones (`suite/effect_types.py`);
 - `connector.py` with `make_connectors`, which makes the connectors of a process;
-- `emulator.py`: the provider as tests run it.
 
 `registry.py` lists the modules. No other module names them.
 """

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.values import Record
-from assent.testing.ledger import Ledger
-from assent.testing.oauth_provider import OAuthServer
-from assent.testing.provider_server import (
+from assent.kernel.structs import Record
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.oauth_provider import OAuthServer
+from assent_conform.testing.provider_server import (
     ProviderAnswer,
     ProviderRequest,
     ProviderServer,

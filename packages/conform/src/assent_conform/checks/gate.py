@@ -10,11 +10,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from assent.conformance.checking import NotJudged, Scene, check, expect
-from assent.conformance.endpoint import NO_SUCH_ACTION
-from assent.conformance.shapes import expect_recovery
-from assent.conformance.wire import Server
-from assent.conformance.workflows import start_first
+from assent_conform.checks.checking import NotJudged, Scene, check, expect
+from assent_conform.checks.endpoint import NO_SUCH_ACTION
+from assent_conform.checks.shapes import expect_recovery
+from assent_conform.checks.wire import Server
+from assent_conform.checks.workflows import start_first
 
 EXECUTORS: Final = ("chieflab_execute_approved_action", "chieflab_publish_approved_post")
 RACERS: Final = 5

@@ -1,7 +1,7 @@
 """Emulates Resend: e-mails unique by key for a day, its three answers to a repeated key, read-back,
 metrics and domains. The ledger has one effect per e-mail that was sent.
 
-    python -m assent.suite.channels.email.emulator --ledger FILE [--port N]
+    python -m assent_conform.emulators.email --ledger FILE [--port N]
 
 `POST /emulate` takes any of `script`: `last_event`, `numbers`, `metrics_status`, `revoked` [keys],
 `send_only` [keys], `domains` (verified ones), `quota` (an error name), `busy` (how many answers say
@@ -13,10 +13,11 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from assent.platform.values import digest, iso_time
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
-from assent.testing.standalone import Scripted, main
+from assent.kernel.canonical import digest
+from assent.kernel.times import iso_time
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
+from assent_conform.testing.standalone import Scripted, main
 
 KEY_WINDOW_MS: Final = 24 * 3600 * 1000
 KEY: Final = "re_0123456789abcdefghijABCDEFGHIJ"

@@ -25,9 +25,9 @@ import typer
 from assent.platform.commands import CommandSession, Failure
 
 if TYPE_CHECKING:
-    from assent.conformance.checking import CheckOutcome, ConformanceReport, Need
-    from assent.conformance.reports import ReportFile
-    from assent.conformance.wire import Patience, Server
+    from assent_conform.checks.checking import CheckOutcome, ConformanceReport, Need
+    from assent_conform.checks.reports import ReportFile
+    from assent_conform.checks.wire import Patience, Server
 
 SIGNS: Final = {"passed": "ok  ", "failed": "FAIL", "not_run": "-   "}
 OWN_KEY_VARIABLE: Final = "ASSENT_API_KEY"
@@ -101,7 +101,7 @@ def conform(
     _refuse_bad_options(is_url, key_stdin, key_env, safe, allow_effects, rule or [], timeout)
     keys = _read_keys() if key_stdin else ()
     server = Target(words, is_url, keys, key_env or OWN_KEY_VARIABLE, timeout)
-    from assent.conformance.wire import Unreachable
+    from assent_conform.checks.wire import Unreachable
 
     with _reserve_reports(junit, json_report) as files:
         try:
@@ -149,7 +149,7 @@ def _refuse_bad_options(
     rules: list[str],
     seconds: float,
 ) -> None:
-    from assent.conformance.catalog import ALL_CHECKS
+    from assent_conform.checks.catalog import ALL_CHECKS
 
     if safe and allow_effects:
         raise Failure(
@@ -192,7 +192,7 @@ def _read_keys() -> tuple[str, ...]:
 @contextlib.contextmanager
 def _reserve_reports(junit: str | None, json_report: str | None) -> Iterator[dict[str, ReportFile]]:
     """Find out before the checks that the reports can be written, and leave no draft behind."""
-    from assent.conformance.reports import ReportFile, UnwritableReport
+    from assent_conform.checks.reports import ReportFile, UnwritableReport
 
     named = {
         flag: path for flag, path in (("--junit", junit), ("--json-report", json_report)) if path is not None
@@ -213,7 +213,7 @@ def _reserve_reports(junit: str | None, json_report: str | None) -> Iterator[dic
 
 
 def _write_reports(files: dict[str, ReportFile], report: ConformanceReport) -> None:
-    from assent.conformance.reports import UnwritableReport, encode_json, encode_junit
+    from assent_conform.checks.reports import UnwritableReport, encode_json, encode_junit
 
     encoders = {"--junit": encode_junit, "--json-report": encode_json}
     for flag, file in files.items():
@@ -228,7 +228,7 @@ def _explain_unwritable(flag: str, path: str, error: Exception) -> str:
 
 
 def _explain_unreachable(target: Target, error: str) -> str:
-    from assent.conformance.checking import hide
+    from assent_conform.checks.checking import hide
 
     error = hide(error, target.keys)
     if target.is_url:
@@ -243,9 +243,9 @@ def _explain_unreachable(target: Target, error: str) -> str:
 async def _run(
     session: CommandSession, target: Target, *, allow_effects: bool, safe: bool, rules: list[str]
 ) -> ConformanceReport:
-    from assent.conformance.catalog import ALL_CHECKS
-    from assent.conformance.checking import Scene, run_checks
-    from assent.conformance.wire import Patience
+    from assent_conform.checks.catalog import ALL_CHECKS
+    from assent_conform.checks.checking import Scene, run_checks
+    from assent_conform.checks.wire import Patience
 
     _cancel_by_signal()
     patience = Patience(
@@ -282,7 +282,7 @@ def _cancel_by_signal() -> None:
 
 def _call_address(target: Target, patience: Patience) -> tuple[Server, Server, Server]:
     """Return the callers without a key, with the first one and with the second one."""
-    from assent.conformance.wire import HttpWire, Server
+    from assent_conform.checks.wire import HttpWire, Server
 
     wire = HttpWire(target.words[0], seconds=target.seconds)
     mine, other = (*target.keys, None, None)[:2]
@@ -292,8 +292,8 @@ def _call_address(target: Target, patience: Patience) -> tuple[Server, Server, S
 def _start_commands(target: Target, patience: Patience) -> tuple[Server, Server, Server]:
     """As `_call_address`, with a process for each key. Over stdio no caller is without one: the
     server knows its own user, or the key in its environment."""
-    from assent.conformance.stdio_wire import StdioWire
-    from assent.conformance.wire import Server
+    from assent_conform.checks.stdio_wire import StdioWire
+    from assent_conform.checks.wire import Server
 
     def start(key: str | None) -> Server:
         given = {target.key_env: key} if key is not None else {}

@@ -8,7 +8,7 @@ from assent.platform.declarations import Command, Extension
 
 
 def _list_commands() -> tuple[Command, ...]:
-    from assent.conformance.command import conform
+    from assent_conform.command import conform
 
     return (Command(name="conform", run=conform),)
 

@@ -27,7 +27,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 from assent.kernel.structs import Record
-from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
+from assent_conform.testing.ledger import DoneEffect, Ledger, LedgerCall
 
 # The HTTP/1.1 that an emulator and its connector need: one request per connection.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.conformance.checking import Failed, Scene, check, expect
-from assent.conformance.shapes import WORKFLOW_ANSWER, expect_fields
-from assent.conformance.wire import WireAnswer
+from assent_conform.checks.checking import Failed, Scene, check, expect
+from assent_conform.checks.shapes import WORKFLOW_ANSWER, expect_fields
+from assent_conform.checks.wire import WireAnswer
 
 MAX_TOKEN: Final = 64
 MAX_NOTES_BYTES: Final = 65_536

@@ -19,7 +19,7 @@ from typing import Any, Final
 import httpx
 import msgspec
 
-from assent.conformance.wire import (
+from assent_conform.checks.wire import (
     CLIENT,
     LEGACY,
     Unreachable,

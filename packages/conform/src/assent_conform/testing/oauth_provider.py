@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 import msgspec
 
 from assent.kernel.structs import Record
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import (
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import (
     ProviderAnswer,
     ProviderRequest,
     ProviderServer,

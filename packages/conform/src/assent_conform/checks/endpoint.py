@@ -8,15 +8,15 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.conformance.checking import NotJudged, Scene, check, expect
-from assent.conformance.shapes import (
+from assent_conform.checks.checking import NotJudged, Scene, check, expect
+from assent_conform.checks.shapes import (
     OPERATOR,
     PRIMARY_TOOLS,
     WRITING_TOOLS,
     expect_fields,
     expect_recovery,
 )
-from assent.conformance.wire import ENDPOINT, METADATA, WireAnswer, encode_request
+from assent_conform.checks.wire import ENDPOINT, METADATA, WireAnswer, encode_request
 
 METHOD_NOT_FOUND: Final = -32601
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,64}")

@@ -1,7 +1,7 @@
 """Runs an emulated provider as a process, for checks from outside and for tests that kill the
 server under test.
 
-    python -m assent.testing.connector --ledger FILE [--port N] [--outcomes timeout_after,deliver]
+    python -m assent_conform.testing.connector --ledger FILE [--port N] [--outcomes timeout_after,deliver]
 
 prints its address as one line of JSON and stays until it is ended. `POST /emulate` changes how it
 behaves: a JSON object of the attributes that the provider's module lists, and `advanceMs` for its
@@ -22,8 +22,8 @@ from typing import Any
 
 import msgspec
 
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import (
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import (
     Outcome,
     ProviderAnswer,
     ProviderRequest,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.testing.oauth_provider import Grant, OAuthServer
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
+from assent_conform.testing.oauth_provider import Grant, OAuthServer
+from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
 
 HUB_ID: Final = 62515
 CORRELATION: Final = "aeb5f871-7f07-4993-9211-075dc63e7cbf"

@@ -18,8 +18,8 @@ from assent.kernel.ids import WorkspaceId
 from assent.net.http_outcomes import failure, not_now
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
 from assent.ports.context import action_of
-from assent.testing.ledger import DoneEffect, Ledger
-from assent.testing.provider_server import (
+from assent_conform.testing.ledger import DoneEffect, Ledger
+from assent_conform.testing.provider_server import (
     Malformed,
     Message,
     ProviderAnswer,
@@ -30,7 +30,7 @@ from assent.testing.provider_server import (
     read_message,
     request,
 )
-from assent.testing.standalone import main
+from assent_conform.testing.standalone import main
 
 # A provider with one kind of effect, which it records in its ledger.
 #
@@ -38,7 +38,7 @@ from assent.testing.standalone import main
 #     GET  /effects?reference=…     200 the effect, 404 none, 202 unknown: a call is still in progress
 #
 # Runs inside a test (`async with Emulator(…).serving() as url`) or as a process of its own
-# (`assent.testing.standalone`). Its state is its ledger, so a restarted one knows its earlier effects.
+# (`assent_conform.testing.standalone`). Its state is its ledger, so a restarted one knows its earlier effects.
 
 KEY_WINDOW_MS: Final = 24 * 3600 * 1000
 

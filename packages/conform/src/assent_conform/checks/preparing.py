@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from assent.conformance.checking import EVIDENCE, GOAL, NotJudged, Scene, check, expect
-from assent.conformance.gate import read_action
-from assent.conformance.shapes import (
+from assent_conform.checks.checking import EVIDENCE, GOAL, NotJudged, Scene, check, expect
+from assent_conform.checks.gate import read_action
+from assent_conform.checks.shapes import (
     ACTION,
     ASSET,
     GUIDE,

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.conformance.wire import Server, Throttled, Unreachable
+from assent_conform.checks.wire import Server, Throttled, Unreachable
 
 RULE: Final = re.compile(r"[EW][1-9][0-9]*")
 Need = Literal["key", "other_key", "effects", "http", "stdio"]

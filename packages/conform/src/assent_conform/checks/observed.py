@@ -3,9 +3,9 @@ They make no call."""
 
 from __future__ import annotations
 
-from assent.conformance.checking import NotJudged, Scene, check, expect
-from assent.conformance.shapes import expect_recovery
-from assent.conformance.wire import RATE_LIMITED
+from assent_conform.checks.checking import NotJudged, Scene, check, expect
+from assent_conform.checks.shapes import expect_recovery
+from assent_conform.checks.wire import RATE_LIMITED
 
 
 @check("E87", "E97", "a call beyond the rate is refused with the time to wait", needs=(), writes=False)

@@ -1,6 +1,6 @@
 """Emulates a Slack incoming webhook: a secret URL that accepts a text and answers with a word.
 
-    python -m assent.suite.channels.slack.emulator --ledger FILE [--port N]
+    python -m assent_conform.emulators.slack --ledger FILE [--port N]
 
 `POST /emulate` takes any of `script`: `gone` (the webhook was removed), `archived` (its channel
 was).
@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route
-from assent.testing.standalone import Scripted, main
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route
+from assent_conform.testing.standalone import Scripted, main
 
 PATH: Final = "/services/T00000001/B00000001/abcdefghijklmnopqrstuvwx"
 MESSAGE: Final = "message"

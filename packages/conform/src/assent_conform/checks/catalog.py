@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.conformance import endpoint, gate, observed, preparing, workflows
-from assent.conformance.checking import ConformanceCheck
+from assent_conform.checks import endpoint, gate, observed, preparing, workflows
+from assent_conform.checks.checking import ConformanceCheck
 
 MODULES: Final = (endpoint, preparing, gate, workflows, observed)
 ALL_CHECKS: Final[tuple[ConformanceCheck, ...]] = tuple(

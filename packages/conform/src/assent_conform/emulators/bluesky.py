@@ -2,7 +2,7 @@
 answers them. The ledger has one effect per written record. A test runs the same script against
 both.
 
-    python -m assent.suite.channels.bluesky.emulator --ledger FILE [--port N]
+    python -m assent_conform.emulators.bluesky --ledger FILE [--port N]
 
 `POST /emulate` takes any of `script`: `revoked` (app passwords that are not accepted any more),
 `numbers` (what `getPosts` tells).
@@ -17,10 +17,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.suite.content import counting
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
-from assent.testing.standalone import Scripted, main
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
+from assent_conform.testing.standalone import Scripted, main
 
 HANDLE: Final = "alice.test"
 PASSWORD: Final = "q7wx-m2kd-tr5e-zz3p"  # noqa: S105 - of the emulator
@@ -32,6 +31,13 @@ POST: Final = "app.bsky.feed.post"
 RECORD: Final = "record"
 TID: Final = re.compile(r"[234567abcdefghij][234567a-z]{12}")
 MOST_BLOB_BYTES: Final = 1_000_000
+
+_GRAPHEME: Final = re.compile(
+    r"\r\n|[\U0001f1e6-\U0001f1ff]{2}"
+    r"|.(?:[\u0300-\u036f\u20e3\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d.)*",
+    re.DOTALL,
+)
+"""A line end, a flag, or a character with its marks, its skin tone and what is joined to it."""
 
 
 class Bluesky(Scripted):
@@ -129,7 +135,7 @@ class Bluesky(Scripted):
         text = record.get("text")
         if record.get("$type") != POST or not isinstance(text, str) or "createdAt" not in record:
             return "a required property is missing at $.record"
-        if (count := counting.graphemes(text)) > 300:
+        if (count := count_graphemes(text)) > 300:
             return f"grapheme too big (maximum 300, got {count}) at $.record.text"
         for facet in record.get("facets", []):
             index = facet["index"]
@@ -151,6 +157,11 @@ class Bluesky(Scripted):
         if asked.bearer not in self._sessions:
             return _refuse(400, "InvalidToken", "Token could not be verified")
         return None
+
+
+def count_graphemes(text: str) -> int:
+    """Count user-perceived characters, apart from how the connector counts them: it is judged by this."""
+    return len(_GRAPHEME.findall(text))
 
 
 def _make_cid(prefix: str, content: bytes) -> str:

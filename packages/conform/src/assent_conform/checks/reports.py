@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from assent.conformance.checking import CheckOutcome, ConformanceReport
+from assent_conform.checks.checking import CheckOutcome, ConformanceReport
 
 SUITE: Final = "assent conform"
 

@@ -2,7 +2,7 @@
 repetition, media, accounts and analytics. The ledger has one effect per account that a post
 appeared on.
 
-    python -m assent.suite.channels.zernio.emulator --ledger FILE [--port N]
+    python -m assent_conform.emulators.zernio --ledger FILE [--port N]
 
 `POST /emulate` takes any of `script`: `failing` {accountId: errorCategory}, `polls` (reads during
 which a post is still publishing), `revoked` [keys], `nested` (409 details under `details`),
@@ -16,10 +16,11 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.values import digest, iso_time
-from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
-from assent.testing.standalone import Scripted, main
+from assent.kernel.canonical import digest
+from assent.kernel.times import iso_time
+from assent_conform.testing.ledger import Ledger
+from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
+from assent_conform.testing.standalone import Scripted, main
 
 REQUEST_WINDOW_MS: Final = 5 * 60 * 1000
 CONTENT_WINDOW_MS: Final = 24 * 3600 * 1000

@@ -1,0 +1,1 @@
+"""What checks Assent and its extensions: from outside, by contracts, against emulated providers."""
