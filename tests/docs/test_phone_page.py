@@ -12,10 +12,10 @@ from tests.docs.pages import DOCS, block_of, blocks_of
 from assent.engine.people import notifications
 from assent.engine.people.notifiers import MailNotifier, WebPushNotifier
 from assent.kernel.limits import DAY_MS
-from assent.notify.notifiers import make_notifiers
 from assent.processes.start_checks import check_certificate
 from assent.settings.load import load_settings
 from assent.settings.public_url import phone_url
+from assent_notify.notifiers import make_notifiers
 
 PAGE = "phone.md"
 

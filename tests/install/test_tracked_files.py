@@ -178,7 +178,10 @@ def test_a_requirement_in_a_list_is_found() -> None:
     assert find_distributions("assent serve\n", is_list=True) == set()
 
 
-PROJECTS: Final = ("pyproject.toml", *(f"packages/{name}/pyproject.toml" for name in ("core", "conform")))
+PROJECTS: Final = (
+    "pyproject.toml",
+    *(f"packages/{name}/pyproject.toml" for name in ("core", "notify", "conform")),
+)
 
 
 def test_the_distributions_have_names_of_their_own_and_two_of_them_have_commands() -> None:
@@ -187,6 +190,7 @@ def test_the_distributions_have_names_of_their_own_and_two_of_them_have_commands
     assert [set(project.get("scripts", ())) for project in projects] == [
         {"assent", "assent-gate"},
         {"assent"},
+        set(),
         set(),
     ]
 

@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from assent.extensions.options import BadExtension
+from assent.kernel.distribution import DISTRIBUTION, PARTS
 from assent.kernel.structs import Record
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from assent.sql.components import Component
 
 GROUP: Final = "assent.extensions"
-OURS: Final = ("assent-gate", "assent-launch", "assent-wrap", "assent-notify", "assent-conform")
+OURS: Final = (DISTRIBUTION, *PARTS)
 """Distributions whose extensions load without being named. They alone subscribe to changes."""
 
 

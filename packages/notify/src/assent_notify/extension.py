@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _make_notifiers(settings: Mapping[str, Any]) -> Iterable[Notifier]:
-    from assent.notify.notifiers import make_notifiers
+    from assent_notify.notifiers import make_notifiers
 
     return make_notifiers(settings)
 
