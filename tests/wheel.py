@@ -1,10 +1,11 @@
-"""The wheels of this tree in an environment of their own, made once for a run of the tests."""
+"""The wheels of this tree, and an environment with all of them, made once for a run of the tests."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -14,36 +15,52 @@ ROOT: Final = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the wheels; all workers share it."""
+    return build_wheels(_find_shared(tmp_path_factory))
+
+
+@pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The `bin` folder of the environment; all workers share it."""
+    return install_wheel(_find_shared(tmp_path_factory))
+
+
+def _find_shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own = tmp_path_factory.getbasetemp()
-    return install_wheel(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+def build_wheels(shared: Path) -> Path:
+    """Return the folder with the wheel of each distribution."""
+    return _make_once(
+        shared / "wheels", lambda made: run_uv("build", "--wheel", "--all-packages", "--out-dir", made, ROOT)
+    )
 
 
 def install_wheel(shared: Path) -> Path:
     """Return the `bin` folder of an environment with the wheels and their locked dependencies, and nothing else."""
-    made = shared / "wheel"
-    with (shared / "wheel.lock").open("w") as lock:
+    wheels = build_wheels(shared)
+
+    def install(made: Path) -> None:
+        run_uv("venv", made)
+        run_uv("pip", "install", "--python", made, "--require-hashes", "-r", ROOT / "requirements.lock")
+        run_uv("pip", "install", "--python", made, "--no-deps", *wheels.glob("*.whl"))
+
+    return _make_once(shared / "wheel", install) / "bin"
+
+
+def _make_once(made: Path, make: Callable[[Path], None]) -> Path:
+    with made.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (made / "done").exists():
-            _install(made)
-            (made / "done").touch()
-    return made / "environment" / "bin"
+        done = made.with_suffix(".done")
+        if not done.exists():
+            make(made)
+            done.touch()
+    return made
 
 
-def _install(made: Path) -> None:
+def run_uv(*words: str | Path) -> None:
     certificates = {} if "UV_SYSTEM_CERTS" in os.environ else {"UV_SYSTEM_CERTS": "true"}
     uv = subprocess.run([ROOT / "scripts/uv.sh"], capture_output=True, text=True, check=True).stdout.strip()
-    python = made / "environment" / "bin" / "python"
-    into: list[str | Path] = [uv, "pip", "install", "--quiet", "--python", python]
-    steps: tuple[list[str | Path], ...] = (
-        [uv, "build", "--quiet", "--wheel", "--all-packages", "--out-dir", made, ROOT],
-        [uv, "venv", "--quiet", made / "environment"],
-        [*into, "--require-hashes", "-r", ROOT / "requirements.lock"],
-    )
-    for words in steps:
-        subprocess.run(words, env=os.environ | certificates, check=True, capture_output=True)
-    wheels = list(made.glob("*.whl"))
-    subprocess.run(
-        [*into, "--no-deps", *wheels], env=os.environ | certificates, check=True, capture_output=True
-    )
+    subprocess.run([uv, *words, "--quiet"], env=os.environ | certificates, check=True, capture_output=True)
