@@ -25,8 +25,8 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.processes.listening import leadership_of
 from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials, Edge, RequestContext
-from assent.settings.client_config import in_shell, own_command
-from assent.settings.load import Settings
+from assent.settings.client_config import in_shell, name_program, own_command
+from assent.settings.load import Settings, load_settings
 
 if TYPE_CHECKING:
     from assent.adapters.calls import CallGate
@@ -57,8 +57,6 @@ def run_hook(arguments: Sequence[str]) -> int:
 
 class _HookParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        from assent.settings.client_config import name_program
-
         said = f"{message[:1].upper()}{message[1:]}.\nSee what it takes: {name_program()} hook claude-code --help"
         self.exit(2, f"assent: {said}\n")
 
@@ -76,7 +74,6 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _answer(options: argparse.Namespace) -> HookAnswer:
     from assent.adapters.claude_code import BEFORE, HookAnswer, is_chosen, read_event
-    from assent.client import Refused
 
     if options.print_settings:
         return HookAnswer(_print_settings(options))
@@ -107,8 +104,6 @@ def _answer(options: argparse.Namespace) -> HookAnswer:
 
 
 def _load(options: argparse.Namespace) -> Settings:
-    from assent.settings.load import load_settings
-
     names = ("data_dir", "config", "database_url", "base_url")
     return load_settings({name: getattr(options, name) for name in names}).settings
 
@@ -131,7 +126,6 @@ async def _open_gate(settings: Settings, context: dict[str, str]) -> AsyncIterat
 
 def _print_settings(options: argparse.Namespace) -> str:
     from assent.adapters.claude_code import make_settings
-    from assent.settings.client_config import in_shell, own_command
 
     tools = options.tools or DEFAULT_TOOLS
     words = own_command(_load(options), "hook", "claude-code", "--tools", tools, "--wait", str(options.wait))
@@ -142,7 +136,6 @@ def _print_settings(options: argparse.Namespace) -> str:
 def _explain(error: BaseException) -> str:
     """Say what kept the gate from answering, and what to do."""
     from assent.adapters.claude_code import explain_refusal
-    from assent.client import Refused
 
     if isinstance(error, Refused):
         return explain_refusal(error)

@@ -24,6 +24,9 @@ from urllib.parse import urlsplit
 
 from assent import __version__
 from assent.app import UNFIT, App
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people.people import OWNER
+from assent.gate.policy import DEFAULT
 from assent.kernel.distribution import word_install
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.tokens import KeyRing
@@ -35,6 +38,7 @@ from assent.serving.edge import Edge
 from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
 from assent.serving.wrapped_server import ForeignServer
+from assent.settings.client_config import first_line, owner_text, welcome_text
 from assent.settings.load import Loaded, Settings, SettingsError
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets
 
@@ -508,18 +512,13 @@ def _describe_extensions(loaded: Extensions) -> list[str]:
 
 async def _welcome(app: App) -> None:
     """Say where the server listens: on a terminal with all that its owner needs, else in the log."""
-    from assent.settings.client_config import first_line
-
     if not sys.stderr.isatty():
         log.info("%s", first_line(app.settings))
         for line in filter(None, _describe_extensions(app.extensions)):
             log.info("%s", line)
         return
     from assent.engine.actions import policies
-    from assent.engine.core.tenancy import LOCAL_WORKSPACE
-    from assent.gate.policy import DEFAULT
     from assent.processes import owner_link
-    from assent.settings.client_config import owner_text, welcome_text
 
     policy = DEFAULT
     with contextlib.suppress(StoreUnavailable):
@@ -539,7 +538,6 @@ async def _welcome(app: App) -> None:
 async def _open_browser(app: App, link: str) -> None:
     """Open the owner's link, unless a browser of theirs is signed in."""
     from assent.engine.people import members
-    from assent.engine.people.people import OWNER
     from assent.processes import owner_link
 
     now_ms = app.clock.now_ms()

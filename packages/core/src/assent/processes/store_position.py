@@ -221,7 +221,6 @@ class Heads:
         await self.close()
 
     async def _set_checkpoints_aside(self) -> None:
-        from assent.engine.recovery import positions
         from assent.jobs import checkpoint_files
 
         for restore in await self._store.read(positions.list_restores):

@@ -27,6 +27,7 @@ from assent.platform.values import (
 from assent.suite.channels.channel import Channel, find_form, needs
 from assent.suite.channels.registry import CONNECTORS, MODULES, list_channels
 from assent.suite.content import counting
+from assent.suite.content.lessons import is_about_writing
 from assent.suite.content.threads import fit_edit
 from assent.suite.knowledge import recheck
 
@@ -84,12 +85,6 @@ def list_fields(row: Channel | None, effect: Effect) -> tuple[Field, ...]:
     return (to, subject, *headline, body) if mail else (*headline, body)
 
 
-def _is_lesson(reason: str) -> bool:
-    from assent.suite.content.lessons import is_about_writing  # its patterns are large
-
-    return is_about_writing(reason)
-
-
 def make_types(row: Channel, verbs: Iterable[str] = POST, **changes: Any) -> tuple[EffectType, ...]:
     """Return the types of a channel, one per verb. `changes` replace values of a type that posts."""
     usual = EffectType(
@@ -114,7 +109,7 @@ def make_types(row: Channel, verbs: Iterable[str] = POST, **changes: Any) -> tup
         by_hand=partial(find_form, row),
         measured=True,
         takes_picture=row.publishes_picture,
-        is_lesson=_is_lesson,
+        is_lesson=is_about_writing,
         look_at=row.look_at,
         needs=needs(row),
         trusted=True,

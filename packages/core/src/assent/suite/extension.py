@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.declarations import DoctorCheck, Extension
+from assent.platform.declarations import DoctorCheck, Extension, word_install
 
 if TYPE_CHECKING:
     from assent.platform.declarations import Component
@@ -48,7 +48,6 @@ def list_operators() -> tuple[OperatorInfo, ...]:
 
 def _check(settings: Mapping[str, Any]) -> Iterable[DoctorCheck]:
     """Name the optional dependency that is not installed."""
-    from assent.platform.declarations import word_install
     from assent.suite.drafting import can_draw
 
     if not can_draw():

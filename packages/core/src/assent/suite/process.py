@@ -20,7 +20,7 @@ from assent.platform.services import (
 )
 from assent.platform.values import RunId
 from assent.suite.channels.site import CHANNEL, INFO
-from assent.suite.effect_types import PUBLISH
+from assent.suite.effect_types import PUBLISH, effect_types
 from assent.suite.extension import NAME
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ class Suite(ExtensionProcess):
     def preload(self) -> None:
         """Import every connector and the types of every channel."""
         from assent.suite.channels.factory import load_connectors
-        from assent.suite.effect_types import effect_types
 
         load_connectors()
         tuple(effect_types())
