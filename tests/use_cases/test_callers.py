@@ -38,7 +38,7 @@ EXCEPTIONS = {
 
 OF_NO_ACTION = (
     *("actions.boundary", "actions.idempotency", "audit", "connections.named_secrets", "connections.oauth"),
-    *("connections.oauth_access", "core.brands", "core.connection_store.note_start", "core.jobs"),
+    *("core.brands", "core.connection_store.note_start", "core.jobs"),
     *("core.journal", "core.quota", "core.server_keys", "core.tenancy", "learning.credits"),
     *("learning.measurement.schedule", "learning.memory"),
     *("learning.pictures", "people", "recovery", "views.memory_views", "webhooks", "workflows"),

@@ -324,7 +324,7 @@ class App:
         """Wait for the token renewals of extensions that are in flight."""
         if not self._added:
             return
-        from assent.engine.connections.oauth_access import OAuthAccess
+        from assent.engine.connections.oauth import OAuthAccess
 
         for access in (getattr(connector, "access", None) for connector in self._added.values()):
             if isinstance(access, OAuthAccess):

@@ -15,8 +15,7 @@ from tests.surfaces import ManualClock
 
 from assent.app import App
 from assent.engine.connections import grants
-from assent.engine.connections.oauth import verifier
-from assent.engine.connections.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry, find_access
+from assent.engine.connections.oauth import ACCESS, REFRESH, OAuthAccess, expiry, find_access, verifier
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import Account, Connection, NewConnection, OpenedSecrets
 from assent.kernel.ids import WorkspaceId

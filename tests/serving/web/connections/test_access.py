@@ -9,8 +9,7 @@ import pytest
 from tests.serving.web.connections.kit import Connected, access_of
 
 from assent.app import App
-from assent.engine.connections.oauth import TURN_MS
-from assent.engine.connections.oauth_access import ACCESS, REFRESH
+from assent.engine.connections.oauth import ACCESS, REFRESH, TURN_MS
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import OpenedSecrets
 from assent.kernel.refusals import Reason

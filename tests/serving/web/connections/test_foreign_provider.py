@@ -17,7 +17,7 @@ from tests.serving.web.review.kit import House, form, forms
 from tests.surfaces import ManualClock, Surface
 
 from assent.engine.connections.grants import Grantor, OAuthClient
-from assent.engine.connections.oauth_access import OAuthAccess, make_access
+from assent.engine.connections.oauth import OAuthAccess, make_access
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import ChoiceWords, Connection, ConnectorInfo, ProviderWords
 from assent.gate.effects import EffectType, EffectTypes

@@ -14,7 +14,7 @@ from tests.serving.web.review.kit import House
 from tests.serving.web.shell.conftest import OpenScreen
 from tests.serving.web.shell.screen import sign_in
 
-from assent.engine.people import push, targets
+from assent.engine.people import targets
 from assent.engine.people.people import OWNER
 from assent.net.webpush import read_subscription
 
@@ -59,7 +59,7 @@ async def test_a_browser_subscribes_with_the_key_of_the_server(
     stored = await house.app.store.read(lambda: targets.open_address(house.services, target))
     found = read_subscription(stored)
     assert found is not None
-    assert found.endpoint.partition("&k=")[2] == await push.find_public_key(house.services)
+    assert found.endpoint.partition("&k=")[2] == await targets.find_push_key(house.services)
     assert found.vapid
 
 

@@ -31,8 +31,7 @@ import msgspec
 
 from assent.engine.connections.grants import Grantor, OAuthClient, OAuthProvider
 from assent.engine.connections.key_access import API_KEY, KeyAccess, no_account
-from assent.engine.connections.oauth import StoredLocks
-from assent.engine.connections.oauth_access import ACCESS, ConnectionLocks, OAuthAccess
+from assent.engine.connections.oauth import ACCESS, ConnectionLocks, OAuthAccess, StoredLocks
 from assent.engine.learning import pictures
 from assent.extensions.channels import MAX_ACCOUNT_CHARS, DeclaredConnector, OAuth, ProviderAccount
 from assent.extensions.effect_types import (

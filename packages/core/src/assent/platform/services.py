@@ -21,9 +21,9 @@ from assent.engine.connections.key_access import API_KEY as API_KEY
 from assent.engine.connections.key_access import KeyAccess as KeyAccess
 from assent.engine.connections.key_access import KeyConnector as KeyConnector
 from assent.engine.connections.key_access import no_account as no_account
-from assent.engine.connections.oauth_access import OAuthAccess as OAuthAccess
-from assent.engine.connections.oauth_access import find_access as find_access
-from assent.engine.connections.oauth_access import make_access as make_access
+from assent.engine.connections.oauth import OAuthAccess as OAuthAccess
+from assent.engine.connections.oauth import find_access as find_access
+from assent.engine.connections.oauth import make_access as make_access
 from assent.engine.core import connection_store as connection_store
 from assent.engine.core import freezes as freezes
 from assent.engine.core import journal as journal

@@ -12,7 +12,7 @@ import msgspec
 
 from assent.engine.actions import actions, circumstances
 from assent.engine.actions.staging import PreparedRun, Request
-from assent.engine.connections.oauth_access import find_access
+from assent.engine.connections.oauth import find_access
 from assent.gate.connection import AuthMode, Connection, ConnectorInfo
 from assent.gate.effects import MANUAL, EffectType
 from assent.gate.preflight import is_expired

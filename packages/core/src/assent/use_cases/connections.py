@@ -7,7 +7,7 @@ from typing import Any
 
 from assent.engine.connections.grants import revoke
 from assent.engine.connections.key_access import API_KEY
-from assent.engine.connections.oauth_access import REFRESH, OAuthAccess, find_access
+from assent.engine.connections.oauth import REFRESH, OAuthAccess, find_access
 from assent.engine.core import connection_store
 from assent.engine.core.connection_store import ConnectionStore
 from assent.engine.core.services import EffectServices

@@ -4,7 +4,7 @@ A connector declares its `Grantor`: consent page, token endpoint, spellings. Tok
 secret are sent in the body of a POST and never in a URL. Of a refusal only the code is kept, since
 its text may repeat secrets.
 
-Knows no provider, and nothing of storage and pages; `assent.engine.connections.oauth_access` keeps
+Knows no provider, and nothing of storage and pages; `assent.engine.connections.oauth` keeps
 tokens fresh.
 """
 

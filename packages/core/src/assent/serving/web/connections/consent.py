@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from assent.engine.connections import grants, oauth
 from assent.engine.connections.grants import GrantEnded, GrantFailed, OAuthProvider, OAuthTokens
-from assent.engine.connections.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
+from assent.engine.connections.oauth import ACCESS, REFRESH, OAuthAccess, expiry
 from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Identifying, NotSent, OutcomeUnknown

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Final
 from urllib.parse import urlencode
 
-from assent.engine.connections.oauth_access import OAuthAccess, find_access
+from assent.engine.connections.oauth import OAuthAccess, find_access
 from assent.gate.connection import Connection, ConnectionState, ConnectorInfo, KeyWords, ProviderWords
 from assent.kernel.structs import Record
 from assent.ports import Choosing

@@ -10,7 +10,7 @@ from assent.gate.records import Action
 from assent.gate.views import Block, Diff, Facts, Table, Text
 from assent.kernel.structs import Record
 from assent.kernel.texts import fold_name, indent_json
-from assent.serving.web.review.fields import ARGUMENT
+from assent.serving.web.review.forms import ARGUMENT
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.shell.word_diff import Piece, word_diff
 

@@ -35,12 +35,12 @@ from assent.serving.web.review import naming
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review.blocks import label_arguments
 from assent.serving.web.review.content import ReviewContent, as_text, build_content
-from assent.serving.web.review.fields import list_fields
 from assent.serving.web.review.forms import (
     OPEN,
     Form,
     FormContext,
     build_forms,
+    list_fields,
     may_be_batched,
     permits,
     sends_at_once,

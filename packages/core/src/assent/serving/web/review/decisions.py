@@ -26,7 +26,7 @@ from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
 from assent.serving.web.people.people import is_name
 from assent.serving.web.review.access import Viewer
-from assent.serving.web.review.fields import ARGUMENT, read_texts
+from assent.serving.web.review.forms import ARGUMENT, read_texts
 from assent.serving.web.review.problems import BadFields, NeedsPerson
 from assent.tools.arguments import addresses
 from assent.use_cases import decisions, executions

@@ -73,8 +73,14 @@ from assent.serving.web.review.access import (
 from assent.serving.web.review.card import Card
 from assent.serving.web.review.content import frame
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
-from assent.serving.web.review.fields import list_fields, locate_problems, read_texts
-from assent.serving.web.review.forms import FormContext, RejectedForm, permits
+from assent.serving.web.review.forms import (
+    FormContext,
+    RejectedForm,
+    list_fields,
+    locate_problems,
+    permits,
+    read_texts,
+)
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.naming import is_function, say_effect
 from assent.serving.web.review.preview import build_preview

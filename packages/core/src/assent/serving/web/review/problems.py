@@ -25,8 +25,7 @@ from assent.present.refusals import SIGNED_IN_ANSWER
 from assent.serving.web.people.confirming import Confirming, Consequence
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.blocks import list_arguments, list_facts
-from assent.serving.web.review.fields import ARGUMENT, locate_problems
-from assent.serving.web.review.forms import OPEN, RejectedForm, sends_at_once
+from assent.serving.web.review.forms import ARGUMENT, OPEN, RejectedForm, locate_problems, sends_at_once
 from assent.serving.web.review.naming import is_function, say_effect, shorten_value
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem
 from assent.use_cases.decisions import read_readiness

@@ -7,7 +7,7 @@ from typing import Any, Final, get_args
 
 from starlette.responses import Response
 
-from assent.engine.people import members, notifications, push, targets
+from assent.engine.people import members, notifications, targets
 from assent.engine.people.targets import CAUSES, REMIND_HOURS, Choices, NotificationTarget, TargetOwner
 from assent.engine.webhooks import events as outgoing_events
 from assent.engine.webhooks import subscriptions, webhooks
@@ -165,7 +165,10 @@ async def notify(visit: Visit) -> Response:
         chosen = notifiers.get(typed["kind"])
         address, shown = typed["address"], ""
         if chosen is not None and chosen.by_browser:
-            owner, address = _owner(visit, MINE), await push.complete_subscription(visit.services, address)
+            owner, address = (
+                _owner(visit, MINE),
+                await targets.complete_push(visit.services, address),
+            )
             shown = f"{name_device(visit.request)} ({chosen.mask(address)})"
             typed = {**typed, "kind": first.kind if first is not None else "", "address": ""}
         wrong = _explain_unfit(visit, chosen, address, len(known))
@@ -211,7 +214,7 @@ async def notify(visit: Visit) -> Response:
         "risks": [each.value for each in Severity],
         "notifiers": by_hand,
         "push": pushes,
-        "push_key": await push.find_public_key(visit.services) if pushes is not None else "",
+        "push_key": await targets.find_push_key(visit.services) if pushes is not None else "",
         "typed": typed,
         "wrong": wrong,
         "nonce": visit.nonce(visit.here("notifications")),
