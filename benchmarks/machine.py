@@ -30,8 +30,10 @@ def assent(*arguments: str) -> list[str]:
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment, without the settings of a server that its owner may run."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("ASSENT_")}
+    """This process's environment, without the settings of a server that its owner may run. Byte code is written, as an
+    installer does it: a start that compiles every module measures the compiler."""
+    left_out = ("ASSENT_", "PYTHONDONTWRITEBYTECODE")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
     return {**inherited, "PYTHONPATH": str(ROOT), **settings}
 
 

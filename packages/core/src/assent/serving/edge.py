@@ -26,7 +26,6 @@ from assent.engine.core.callers import NOTED_EVERY_MS
 from assent.engine.core.rate import allow_own
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.engine.people.signup import lack_key
 from assent.kernel.ids import ACCESS_FACTS
 from assent.kernel.refusals import KEY_REASONS, MEANINGS, Reason, Refusal
 from assent.kernel.toolsets import Toolset, choose
@@ -288,7 +287,7 @@ class Edge:
         try:
             principal = await self.authenticate(credentials)
             if principal is None and required:
-                raise lack_key(signup_open=self.services.limits.signup_open)
+                raise tenancy.lack_key(signup_open=self.services.limits.signup_open)
             return principal
         except Refusal as refusal:
             return answer_refusal(refusal, at_gate=True)
@@ -309,14 +308,14 @@ class Edge:
             principal = msgspec.structs.replace(principal, client_dialog=False)
         call.caller = principal
         if principal is None and tool is not None and not tool.public:
-            raise lack_key(signup_open=services.limits.signup_open)
+            raise tenancy.lack_key(signup_open=services.limits.signup_open)
         if principal is not None and principal.key_id is not None:
             limits, now_ms = services.limits, services.clock.now_ms()
             window = allow_own(limits.calls, principal.calls_per_minute)
             await limits.rate_limiter.count(window, principal.workspace_id, "", now_ms)
         call.let_in = True
         if tool is None and principal is None and call.name == MEANINGS[Reason.MISSING_API_KEY].recovery_tool:
-            raise lack_key(signup_open=False)
+            raise tenancy.lack_key(signup_open=False)
         if tool is None:
             raise self._unknown(call)
         if services.links.find_pages is not None:

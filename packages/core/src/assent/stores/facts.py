@@ -7,7 +7,6 @@ database and delete it, and with it what could still be saved.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -47,6 +46,8 @@ async def read_facts(url: str, checkpoint: int = 0) -> StoreFacts:
 
 
 def _read_sqlite(path: Path, checkpoint: int) -> StoreFacts:
+    import sqlite3  # after the first answer of a process, as the store
+
     from assent.stores.sqlite_connection import translate
 
     if not path.exists():

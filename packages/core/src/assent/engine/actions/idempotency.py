@@ -29,8 +29,6 @@ from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.refusals import Reason, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.present.refusals import refuse_foreign_key
-from assent.present.status_report import describe_present
 from assent.sql.loader import statements
 
 T = TypeVar("T")
@@ -53,6 +51,8 @@ def recall(
     if rows[0]["request_digest"] != request_digest:
         raise Refusal(Reason.IDEMPOTENCY_CONFLICT)
     if rows[0]["holder"] is not None and rows[0]["holder"] != holder:
+        from assent.present.refusals import refuse_foreign_key  # a handshake needs no words about actions
+
         raise refuse_foreign_key()
     stored: bytes | None = rows[0]["response"]
     if stored is None:
@@ -74,16 +74,17 @@ def _mark_replay(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Trans
     """Add `replay` to a stored answer: its time, and the present state of its actions."""
     if not text.startswith('{"ok":'):
         return text
+    from assent.present.status_report import describe_present  # as above
+
     answer = msgspec.json.decode(text)
-    replay = Replay(
-        iso_time(at_ms), describe_present((yield from _find_named(WorkspaceId(workspace_id), answer)), now_ms)
-    )
+    named = yield from _find_named(WorkspaceId(workspace_id), answer)
+    replay = Replay(iso_time(at_ms), describe_present(named, now_ms))
     return msgspec.json.encode({**answer, "replay": replay}).decode()
 
 
 def _find_named(workspace_id: WorkspaceId, answer: dict[str, Any]) -> Transaction[tuple[Action, ...]]:
     """Return the actions that an answer names: those of its run, or one."""
-    from assent.engine.actions import actions  # a process that starts for a handshake needs none
+    from assent.engine.actions import actions  # as above
 
     if staged := {each["id"] for each in answer.get("actions", ())}:
         found = yield from actions.run_actions(workspace_id, answer["runId"])

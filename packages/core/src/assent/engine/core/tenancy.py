@@ -26,7 +26,8 @@ from assent.gate import review_link
 from assent.gate.records import Proposal
 from assent.kernel import tokens
 from assent.kernel.ids import KeyId, WorkspaceId, is_uuid
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.reasons import NO_SIGNUP
+from assent.kernel.refusals import Reason, Refusal, Words
 from assent.kernel.structs import Record, from_row
 from assent.kernel.texts import fold_name, write_name
 from assent.kernel.times import iso_time
@@ -107,6 +108,14 @@ class Principal(Record):
     def link_scope(self) -> review_link.Scope:
         """The rights of review links given to this caller."""
         return review_link.scope_for(self.scopes)
+
+
+def lack_key(*, signup_open: bool) -> Refusal:
+    """Return `missing_api_key`. Where sign-up is closed, no tool helps and no repetition does (E53)."""
+    if signup_open:
+        return Refusal(Reason.MISSING_API_KEY)
+    words = Words(user_message=NO_SIGNUP.user_message, fix=NO_SIGNUP.fix)
+    return Refusal(Reason.MISSING_API_KEY, words=words, retry=NO_SIGNUP.retry)
 
 
 def lack_scope(scope: str) -> Refusal:

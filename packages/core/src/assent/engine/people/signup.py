@@ -25,7 +25,6 @@ from assent.kernel.limits import (
     SECOND_MS,
     SIGNUP_LINK_TTL_MS,
 )
-from assent.kernel.reasons import NO_SIGNUP
 from assent.kernel.refusals import Reason, Refusal, Words
 from assent.kernel.structs import Record, from_row
 from assent.ports import Transaction
@@ -41,14 +40,6 @@ TOO_MANY_WAIT: Final = Words(
     "STOP. Show the deliveryUrl of the earlier request again. Without one, tell the user to ask the person who runs "
     "this server for a key.",
 )
-
-
-def lack_key(*, signup_open: bool) -> Refusal:
-    """Return `missing_api_key`. Where sign-up is closed, no tool helps and no repetition does (E53)."""
-    if signup_open:
-        return Refusal(Reason.MISSING_API_KEY)
-    words = Words(user_message=NO_SIGNUP.user_message, fix=NO_SIGNUP.fix)
-    return Refusal(Reason.MISSING_API_KEY, words=words, retry=NO_SIGNUP.retry)
 
 
 def request_signup(

@@ -111,7 +111,7 @@ class SignupPages:
 
     def _require_open(self) -> None:
         if not self._services.limits.signup_open:
-            raise signup.lack_key(signup_open=False)
+            raise tenancy.lack_key(signup_open=False)
 
     async def _find(self, token: str) -> signup.SignupLink:
         now_ms = self._services.clock.now_ms()
