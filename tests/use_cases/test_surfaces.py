@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from tests.serving.web.review.kit import House, Provider, forms, post
 from tests.serving.web.review.test_inbox import batch
-from tests.surfaces import MASTER, SECRET
+from tests.surfaces import MASTER, SECRET, START_MS
 from tests.use_cases.test_callers import find_callers, list_use_cases
 
 from assent.cli import run
@@ -30,6 +30,7 @@ from assent.gate.policy import Policy, Requirement
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance, Effect
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown, Transaction
 from assent.sql.loader import statements
@@ -87,6 +88,9 @@ class Decision(msgspec.Struct):
     """The surfaces that do not offer it."""
     but: frozenset[str] = frozenset()
     """The situations in which the surfaces are not asked for the same."""
+    at_once: bool = False
+    """Whether the approval of the action also executes it."""
+    is_scheduled: bool = False
     by_hand: bool = False
     """Whether it is about what a person does by hand, not about what a connector sends."""
     is_queued: bool = False
@@ -104,9 +108,18 @@ RESOLVE = "chieflab_resolve_unknown_outcome"
 NO_JOB = frozenset({"job"})
 ONE_BY_ONE = NO_JOB | {"batch"}
 SAYS_MORE = frozenset(
-    {"it needs a second approver now", "it is one of two approvers", "it was edited", "it was rejected"}
+    {
+        "it needs a second approver now",
+        "it is one of two approvers",
+        "it was edited",
+        "it was rejected",
+        "it was sent",
+    }
 )
 """To send from a page is a yes to what it showed; an executor names no content and gives no yes."""
+
+NOT_BY_NOW = frozenset({"it was sent"})
+"""No connector sends it, or not before its time."""
 
 DECISIONS = {
     "approve": Decision("awaiting", APPROVE, {}, "approve", {}, True, not_on=NO_JOB),
@@ -119,6 +132,12 @@ DECISIONS = {
         True,
         not_on=NO_JOB,
         is_queued=True,
+    ),
+    "approve what that executes": Decision(
+        "awaiting", APPROVE, {}, "approve", {}, True, not_on=NO_JOB, is_queued=True, at_once=True
+    ),
+    "approve for later": Decision(
+        "awaiting", APPROVE, {}, "approve", {}, True, not_on=NO_JOB, is_scheduled=True, but=NOT_BY_NOW
     ),
     "reject": Decision("awaiting", REJECT, NO, "reject", NO, True, not_on=NO_JOB),
     "reject what is approved": Decision("approved", REJECT, NO, "reject", NO, True, not_on=ONE_BY_ONE),
@@ -135,7 +154,14 @@ DECISIONS = {
         "approved", EXECUTE, {}, "send", not_on=frozenset({"batch"}), is_queued=True, but=SAYS_MORE
     ),
     "record by hand": Decision(
-        "approved", "chieflab_record_manual_publish", LIVE, "publish", LIVE, not_on=ONE_BY_ONE, by_hand=True
+        "approved",
+        "chieflab_record_manual_publish",
+        LIVE,
+        "publish",
+        LIVE,
+        not_on=ONE_BY_ONE,
+        by_hand=True,
+        but=NOT_BY_NOW,
     ),
     "resolve": Decision("unknown", RESOLVE, SEEN, "resolve", SEEN, not_on=ONE_BY_ONE),
     "look now": Decision(
@@ -225,6 +251,12 @@ SURFACES: dict[str, Open] = {
 ONE, TWO = (Decider(LOCAL_WORKSPACE, name, Assurance.PERSON, "review page") for name in ("Ada", "Grace"))
 
 
+def execution_of(action_id: str) -> ExecutionOrder:
+    return ExecutionOrder(
+        workspace_id=LOCAL_WORKSPACE, action_id=ActionId(action_id), tool=EXECUTE, by="test"
+    )
+
+
 def order_of(decider: Decider, action: Action) -> DecisionOrder:
     return DecisionOrder(decider, action, SeenVersion(action.revision, action.digest))
 
@@ -269,6 +301,12 @@ async def reject(scene: Scene) -> None:
     await decisions.reject(clock, order_of(ONE, scene.action), "No.", write)
 
 
+async def send(scene: Scene) -> None:
+    services, write = scene.house.services, scene.house.app.store.write
+    await decisions.approve(services, order_of(ONE, scene.action), write)
+    await executions.execute(services, execution_of(scene.action.action_id))
+
+
 class Situation(msgspec.Struct):
     """What is so when an action is staged, and what happens between the look at it and the decision."""
 
@@ -291,6 +329,7 @@ SITUATIONS = {
     "sending is frozen": Situation(freeze),
     "it was edited": Situation(edit, starts=UNSENT),
     "it was rejected": Situation(reject, starts=UNSENT),
+    "it was sent": Situation(send, starts=UNSENT),
 }
 
 
@@ -313,7 +352,14 @@ async def bring_to(house: House, provider: Account, decision: Decision, approver
         post(channel, connector=connector, title="Note", body="It works.")
         for channel, connector in (("site", "site"), ("hn", "manual"))
     )
+    if decision.is_scheduled:
+        sent = msgspec.structs.replace(sent, schedule_ms=START_MS + DAY_MS)
     run = await house.stage(*((by_hand, sent) if decision.by_hand else (sent, by_hand)))
+    if decision.at_once:
+        staged = await house.action(run.actions[0].id)
+        view = msgspec.structs.replace(staged.view, approval_executes=True)
+        changed = msgspec.structs.replace(staged, view=view)
+        await house.app.store.write(lambda: actions.store_view(changed))
     deciders = (ONE, TWO)[:approvers] if start != "awaiting" else (ONE, TWO)[: approvers - 1]
     for decider in deciders:
         action = await house.action(run.actions[0].id)
@@ -324,11 +370,8 @@ async def bring_to(house: House, provider: Account, decision: Decision, approver
             raise OutcomeUnknown("no answer")
 
         provider.then, good = be_silent, provider.then
-        order = ExecutionOrder(
-            workspace_id=LOCAL_WORKSPACE, action_id=ActionId(run.actions[0].id), tool=EXECUTE, by="test"
-        )
         with pytest.raises(Refusal):
-            await executions.execute(house.services, order)
+            await executions.execute(house.services, execution_of(run.actions[0].id))
         provider.then = good
     return run
 
@@ -405,6 +448,12 @@ LEADS_TO = {
     ),
     ("approve and send", "no account is named"): ("awaiting_approval", []),
     ("approve and send", "sending is frozen"): ("approved", ["action_approve"]),
+    ("approve what that executes", "nothing happened"): (
+        "executed",
+        ["action_approve", "action_claim", "action_succeed"],
+    ),
+    ("approve what that executes", "no account is named"): ("awaiting_approval", []),
+    ("approve for later", "nothing happened"): ("approved", ["action_approve"]),
     ("reject", "nothing happened"): ("rejected", ["action_reject"]),
     ("reject", "its target changed"): ("rejected", ["action_reject"]),
     ("reject what is approved", "nothing happened"): ("rejected", ["action_withdraw", "action_reject"]),
@@ -460,7 +509,7 @@ async def test_a_decision_leads_to_the_same_on_every_surface(
 
 COMPARED = {
     "decisions.approve": {"approve", "approve and send", "send what is approved"},
-    "decisions.approve_together": {"approve", "approve and send"},
+    "decisions.approve_together": {"approve", "approve and send", "approve for later"},
     "decisions.ask_for_changes": {"ask for changes"},
     "decisions.edit": {"edit", "edit what is approved"},
     "decisions.reject": {"reject", "reject what is approved"},
