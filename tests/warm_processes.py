@@ -37,8 +37,8 @@ SET_CHILD_SUBREAPER: Final = 36
 
 NOT_SERVED: Final = (
     "assent.__main__",
-    "assent.adapters.langgraph",
-    "assent.adapters.pydantic_ai",
+    "assent.wrap.adapters.langgraph",
+    "assent.wrap.adapters.pydantic_ai",
     "assent.suite.testing",
 )
 IMPORTED_LATE: Final = (

@@ -12,16 +12,16 @@ import msgspec
 import pytest
 from tests.docs.pages import DOCS, block_of, blocks_of
 
-from assent.__main__ import WRAP_FLAGS, WRAP_SWITCHES, take_values
+from assent.__main__ import take_values
 from assent.cli import run
-from assent.kernel.variables import PASSED
-from assent.processes.wrapping import read_order
 from assent.settings.load import load_settings
+from assent.wrap.front import FLAGS, SWITCHES, read_order
 from assent.wrap.gateway import CALLS, read_files
 from assent.wrap.listing import MAX_TOOLS
 from assent.wrap.profiles import RULE_KEYS, SERVER_KEYS, Profile, read_config, read_rules
 from assent.wrap.profiles import read_order as read_profile
 from assent.wrap.proposals import HOLD_SECONDS
+from assent.wrap.variables import PASSED
 
 PAGE = "wrap.md"
 NAMED = {"TARGET": "staging", "AWS_PROFILE": "dev"}
@@ -38,8 +38,8 @@ def order(command: str, folder: Path) -> Profile:
     program, subcommand, *words = shlex.split(command)
     assert (program, subcommand) == ("assent", "wrap")
     before, _, behind = " ".join(words).partition("-- ")
-    switches = WRAP_SWITCHES & set(before.split())
-    given, rest = take_values([word for word in before.split() if word not in switches], WRAP_FLAGS)
+    switches = set(SWITCHES) & set(before.split())
+    given, rest = take_values([word for word in before.split() if word not in switches], FLAGS)
     assert rest == []
     named = given.pop("--env", [])
     files = {flag: value if flag == "--name" else str(folder / value) for flag, (value,) in given.items()}

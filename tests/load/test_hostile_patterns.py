@@ -24,7 +24,6 @@ from tests.extensions.conftest import gate_with
 from tests.loop_probe import longest_wait_ms
 from tests.sqlite_files import new_sqlite
 
-from assent.adapters.claude_code import is_chosen
 from assent.extensions.http_effects import read_schema
 from assent.extensions.options import ArgumentProblem, BadExtension
 from assent.extensions.signatures import read_signature
@@ -35,6 +34,7 @@ from assent.workflow.contracts.criteria import check_criteria, failures
 from assent.workflow.issues import check_shape, mismatches
 from assent.workflow.machine import conditions
 from assent.workflow.machine.values import Scope
+from assent.wrap.adapters.claude_code import is_chosen
 from assent.wrap.agent_calls import AgentConnector
 from assent.wrap.listing import (
     MAX_TEMPLATES,

@@ -25,9 +25,9 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.engine.people import people
 from assent.gate.records import Assurance
 from assent.processes.serve import Surfaces
-from assent.processes.wrapping import read_order
 from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession
+from assent.wrap.front import read_order
 
 FOREIGN = str(Path(__file__).with_name("foreign_server.py"))
 DEADLINE_SECONDS = 20.0

@@ -20,8 +20,8 @@ from tests.wrap.kit import FrontClient, Wrapped, said
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.connection import OpenedSecrets
 from assent.gate.views import Facts
-from assent.processes.wrapping import CannotWrap, read_order
 from assent.serving.edge import Credentials
+from assent.wrap.front import CannotWrap, read_order
 from assent.wrap.profiles import Profile
 from assent.wrap.profiles import read_order as read_described
 

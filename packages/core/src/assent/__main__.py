@@ -3,10 +3,16 @@ the other commands need, because a client waits for them."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from assent.settings.load import Loaded
+
+Given = Mapping[str, list[str]]
+"""The values of a program's own flags."""
 
 STDIO_FLAGS: Final = {
     "--data-dir": "data_dir",
@@ -33,12 +39,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     asks = {"--help", "-h"} & set(_before_command(arguments))
     if arguments[:1] == ["stdio"] and not asks:
         sys.exit(run_stdio(arguments[1:]))
-    if arguments[:1] == ["wrap"] and not asks:
-        sys.exit(run_wrap(arguments[1:]))
-    if arguments[:2] == ["hook", "claude-code"] and not asks:
-        from assent.processes.hook import run_hook
-
-        sys.exit(run_hook(arguments[2:]))
+    if not asks and (program := _find_program(arguments)) is not None:
+        sys.exit(program())
     from assent.cli import run
 
     sys.exit(run(arguments))
@@ -50,47 +52,22 @@ def _before_command(arguments: Sequence[str]) -> list[str]:
     return words[: words.index("--")] if "--" in words else words
 
 
-WRAP_FLAGS: Final = ("--config", "--rules", "--name", "--env")
-WRAP_SWITCHES: Final = frozenset({"--trust", "--observe"})
+PROGRAMS: Final = {
+    ("wrap",): ("assent.wrap.front", "run"),
+    ("hook", "claude-code"): ("assent.wrap.hook", "run_hook"),
+}
+"""The module and function of programs that a client starts and waits for. They are named here, because finding them
+through the installed extensions takes longer than starting them."""
 
 
-def run_wrap(arguments: Sequence[str]) -> int:
-    """Run `assent wrap`. Standard output is the protocol's; messages go to standard error."""
-    from assent.settings.load import BadFlag, SettingsError, load_settings
+def _find_program(arguments: Sequence[str]) -> Callable[[], int] | None:
+    from importlib import import_module
+    from importlib.util import find_spec
 
-    words = list(arguments)
-    before = _before_command(words)
-    switches = WRAP_SWITCHES & set(before)
-    try:
-        given, rest = take_values([word for word in before if word not in WRAP_SWITCHES], WRAP_FLAGS)
-        flags, debug = parse_stdio_flags(rest, "wrap")
-        settings = load_settings(flags).settings
-    except BadUsage as bad:
-        _say_usage(bad, "wrap")
-        return 2
-    except SettingsError as error:
-        _say(str(error))
-        return 2 if isinstance(error, BadFlag) else 1
-
-    from assent.processes import wrapping
-
-    try:
-        named = given.pop("--env", [])
-        options = {flag: values[-1] for flag, values in given.items()}
-        order = wrapping.read_order(words[len(before) + 1 :], options, switches, os.environ, named=named)
-        return wrapping.wrap(settings, order)
-    except wrapping.CannotWrap as error:
-        _say_usage(error, "wrap")
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:
-        if debug:
-            raise
-        from assent.cli.session import explain
-
-        _say(explain(error, settings))
-        return 1
+    for words, (module, name) in PROGRAMS.items():
+        if tuple(arguments[: len(words)]) == words and find_spec(module.rpartition(".")[0]) is not None:
+            return partial(getattr(import_module(module), name), arguments[len(words) :])
+    return None
 
 
 def take_values(arguments: Sequence[str], names: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
@@ -111,23 +88,45 @@ def take_values(arguments: Sequence[str], names: Sequence[str]) -> tuple[dict[st
 
 
 def run_stdio(arguments: Sequence[str]) -> int:
-    """Run `assent stdio`. Standard output is the protocol's; messages go to standard error."""
+    """Run `assent stdio`."""
+
+    def work(loaded: Loaded, given: Given, switches: frozenset[str]) -> int:
+        from assent.processes import stdio as stdio_process
+
+        return stdio_process.stdio(loaded)
+
+    return run_program("stdio", arguments, work)
+
+
+def run_program(
+    command: str,
+    arguments: Sequence[str],
+    work: Callable[[Loaded, Given, frozenset[str]], int],
+    flags: Sequence[str] = (),
+    switches: Sequence[str] = (),
+    *,
+    wrong_usage: type[Exception] = BadUsage,
+) -> int:
+    """Run a program that a client starts. It has the flags of `assent stdio` and its own. Standard output is the
+    protocol's; messages go to standard error."""
     from assent.settings.load import BadFlag, SettingsError, load_settings
 
+    chosen = frozenset(switches) & set(arguments)
     try:
-        flags, debug = parse_stdio_flags(arguments)
-        loaded = load_settings(flags)
+        given, rest = take_values([word for word in arguments if word not in chosen], flags)
+        common, debug = parse_stdio_flags(rest)
+        loaded = load_settings(common)
     except BadUsage as bad:
-        _say_usage(bad, "stdio")
+        _say_usage(bad, command)
         return 2
     except SettingsError as error:
         _say(str(error))
         return 2 if isinstance(error, BadFlag) else 1
-
-    from assent.processes import stdio as stdio_process
-
     try:
-        return stdio_process.stdio(loaded)
+        return work(loaded, given, chosen)
+    except wrong_usage as error:
+        _say_usage(error, command)
+        return 2
     except KeyboardInterrupt:
         return 130
     except Exception as error:
@@ -139,7 +138,7 @@ def run_stdio(arguments: Sequence[str]) -> int:
         return 1
 
 
-def parse_stdio_flags(arguments: Sequence[str], command: str = "stdio") -> tuple[dict[str, object], bool]:
+def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool]:
     """Parse `--flag value` and `--flag=value`. The few flags do not justify importing a parser."""
     flags: dict[str, object] = {}
     debug = False

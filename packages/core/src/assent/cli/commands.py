@@ -68,7 +68,6 @@ COMMANDS: Final[dict[str, Body]] = {
     "init": server.init,
     "serve": server.serve,
     "stdio": server.stdio,
-    "wrap": server.wrap,
     "migrate": server.migrate,
     "backup": server.backup,
     "restore": server.restore,
@@ -84,7 +83,6 @@ COMMANDS: Final[dict[str, Body]] = {
 }
 
 GROUPS: Final[dict[str, tuple[str, dict[str, Body]]]] = {
-    "hook": ("Ask the gate from the hooks of an agent.", {"claude-code": server.hook_claude_code}),
     "workspace": (
         "Make, list and show workspaces.",
         {
@@ -156,9 +154,6 @@ WITHOUT_JSON: Final = (
 """Commands whose output has a form of its own."""
 
 
-BARE: Final = (server.wrap, server.hook_claude_code)
-"""Commands without the common flags: they parse their own, and --config of `wrap` is a client's file."""
-
 _groups: Final[dict[str, typer.Typer]] = {}
 
 
@@ -187,7 +182,6 @@ def _list_core() -> Iterator[Command]:
             run=body,
             group_help=help_text,
             has_json=body not in WITHOUT_JSON,
-            has_common_flags=body not in BARE,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import time
 from pathlib import Path
@@ -16,7 +15,7 @@ from assent.cli.session import BaseUrl, CommandSession, Failure, Host, Operators
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.policy import RELAY
 from assent.settings.client_config import claude_code_stdio
-from assent.settings.load import Settings, hide_password, load_settings
+from assent.settings.load import Settings, hide_password
 from assent.settings.secret_files import HOMES
 
 
@@ -95,84 +94,6 @@ def stdio(session: CommandSession, operators: Operators = None) -> int:
 
     session.add_flags(operators=operators or None)
     return stdio_process.stdio(session.loaded)
-
-
-def wrap(
-    server: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- COMMAND …]", help="The command of an MCP server.")
-    ] = None,
-    config: Annotated[
-        str | None, typer.Option("--config", metavar="FILE", help="A client's file with mcpServers, instead.")
-    ] = None,
-    rules: Annotated[
-        str | None, typer.Option("--rules", metavar="FILE", help="Rules for the tools, in TOML.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="The server's name in questions and rules.")
-    ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option("--env", metavar="NAME", help="A variable that the server gets, too. May be repeated."),
-    ] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Believe the server which of its tools only read: those pass.")
-    ] = False,
-    data_dir: Annotated[
-        str | None, typer.Option("--data-dir", metavar="DIR", help="The data directory of the server.")
-    ] = None,
-    observe: Annotated[
-        bool,
-        typer.Option("--observe", help="Ask nothing yet: make every call, record it, and propose rules."),
-    ] = False,
-) -> int:
-    """Put any MCP server behind the gate: a client starts this instead of the server.
-
-    Tools that only read can pass; every other call waits for a person, and the server on this data makes
-    it once, with exactly the approved arguments. That server is started if none runs, and stays.
-    """
-    from assent.processes import wrapping
-
-    given = {"--config": config, "--rules": rules, "--name": name}
-    options = {flag: value for flag, value in given.items() if value is not None}
-    switches = {"--trust": trust, "--observe": observe}
-    chosen = frozenset(flag for flag, is_set in switches.items() if is_set)
-    settings = load_settings({"data_dir": data_dir} if data_dir is not None else {}).settings
-    try:
-        order = wrapping.read_order(list(server or ()), options, chosen, os.environ, named=env or ())
-        return wrapping.wrap(settings, order)
-    except wrapping.CannotWrap as error:
-        raise Failure(str(error)) from None
-
-
-def hook_claude_code(
-    tools: Annotated[
-        str | None,
-        typer.Option(
-            "--tools", help="The tools to ask about, such as 'Bash,mcp__*,!mcp__docs__*'. Default: all."
-        ),
-    ] = None,
-    wait: Annotated[
-        int | None, typer.Option("--wait", metavar="SECONDS", help="How long to wait for a decision.")
-    ] = None,
-    print_settings: Annotated[
-        bool, typer.Option("--print-settings", help="Print the hooks for Claude Code's settings file.")
-    ] = False,
-    data_dir: Annotated[
-        str | None, typer.Option("--data-dir", metavar="DIR", help="The data to work on without a key.")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", metavar="URL", help="The server to ask with ASSENT_API_KEY.")
-    ] = None,
-) -> None:
-    """Answer an event of Claude Code on standard input: a tool runs once a person has approved its call.
-
-    Whatever fails denies the call.
-    """
-    from assent.processes.hook import run_hook
-
-    given = {"--tools": tools, "--wait": wait, "--data-dir": data_dir, "--base-url": base_url}
-    words = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
-    raise typer.Exit(run_hook([*words, "--print-settings"] if print_settings else words))
 
 
 def migrate(session: CommandSession, operators: Operators = None) -> int:

@@ -13,7 +13,7 @@ Operators made of functions need none of this (`assent.Operator`, docs/operators
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -128,9 +128,6 @@ class Extension(Record, kw_only=True):
 
     # What the person who runs the server uses.
     list_commands: Callable[[], tuple[Command, ...]] = tuple
-    programs: Mapping[str, Callable[[Sequence[str]], int]] = {}
-    """Commands that a client starts and waits for, by name: they run with their arguments before the other commands
-    are loaded. Ours alone have any."""
     check: Callable[[Mapping[str, Any]], Iterable[DoctorCheck]] = lambda settings: ()
     """What `assent doctor` says about it, by the settings."""
 

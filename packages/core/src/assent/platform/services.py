@@ -92,7 +92,6 @@ from assent.ports.store import Transaction as Transaction
 from assent.present.refusals import describe_freeze as describe_freeze
 from assent.present.refusals import needs_approval as needs_approval
 from assent.present.refusals import refuse_frozen as refuse_frozen
-from assent.present.refusals import refuse_measurement as refuse_measurement
 from assent.serving.gateway import ClientPort as ClientPort
 from assent.serving.gateway import ForeignCall as ForeignCall
 from assent.use_cases import decisions as decisions

@@ -96,10 +96,6 @@ from assent.kernel.texts import truncate as truncate
 from assent.kernel.times import full_time as full_time
 from assent.kernel.times import iso_time as iso_time
 from assent.kernel.times import parse_time as parse_time
-from assent.kernel.variables import OWN as OWN
-from assent.kernel.variables import REFERENCE as REFERENCE
-from assent.kernel.variables import list_unpassed as list_unpassed
-from assent.kernel.variables import select_passed as select_passed
 from assent.present import guidance as guidance
 from assent.present.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
 from assent.present.calls import NextToolCalls as NextToolCalls

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.declarations import Extension, ExtensionProcess
+from assent.platform.declarations import Command, Extension, ExtensionProcess
 
 if TYPE_CHECKING:
     from assent.platform.declarations import Component
@@ -68,11 +68,25 @@ def _list_components() -> tuple[Component, ...]:
     return (COMPONENT,)
 
 
+def _list_commands() -> tuple[Command, ...]:
+    from assent.wrap.commands import hook_claude_code, wrap
+
+    about_hooks = "Ask the gate from the hooks of an agent."
+    # They parse their own flags, and --config of `wrap` is a client's file.
+    return (
+        Command(name="wrap", run=wrap, has_common_flags=False),
+        Command(
+            name="hook claude-code", run=hook_claude_code, group_help=about_hooks, has_common_flags=False
+        ),
+    )
+
+
 EXTENSION: Final = Extension(
     name="wrap",
     list_tools=_list_tools,
     # Wrapped tools are no operators of the contract, and a person connects no wrapped server to an account.
     list_families=_list_families,
     list_components=_list_components,
+    list_commands=_list_commands,
     start=Wrapping,
 )

@@ -34,7 +34,7 @@ from assent.platform.services import (
     run_apart,
     tenancy,
 )
-from assent.platform.values import HOUR_MS, MINUTE_MS, Refusal, WorkspaceId, list_unpassed, select_passed
+from assent.platform.values import HOUR_MS, MINUTE_MS, Refusal, WorkspaceId
 from assent.wrap import proposals, repository
 from assent.wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
 from assent.wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
@@ -61,6 +61,7 @@ from assent.wrap.profiles import (
 from assent.wrap.proposals import HeldCalls, say_error
 from assent.wrap.transports import RpcError, Unanswered, Unsent
 from assent.wrap.upstreams import AGAIN, PassedOn, Upstream, Upstreams
+from assent.wrap.variables import list_unpassed, select_passed
 
 log = logging.getLogger("assent.wrap")
 

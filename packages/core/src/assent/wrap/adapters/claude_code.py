@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.adapters.calls import CallGate, ClaimedCall, ClosedCall, WaitingCall
 from assent.client import Refused
+from assent.wrap.adapters.calls import CallGate, ClaimedCall, ClosedCall, WaitingCall
 
 SOURCE: Final = "claude-code"
 BEFORE: Final = "PreToolUse"

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -23,18 +22,11 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from assent.kernel.variables import OWN, REFERENCE, list_unpassed, select_passed
-from assent.processes.listening import find_socket, leadership_of, listen, other_ports
-from assent.settings.client_config import own_command
-from assent.settings.load import Settings
-from assent.settings.secret_files import ensure_data_dir
+from assent.platform.programs import Loaded, NoServer, Settings, connect, run_program
+from assent.wrap.variables import OWN, REFERENCE, list_unpassed, select_passed
 
-START_SECONDS: Final = 30.0
 TRIES: Final = 10
 POLL_SECONDS: Final = 0.05
-ENDED_SECONDS: Final = 3.0
-"""How long a server that ended at once may have given way to another."""
-LOG: Final = "serve.log"
 SERVER_ERROR: Final = -32000
 SAID_HERE: Final = "notifications/message"
 """What the server tells the person at this process, whose client keeps it in a log."""
@@ -71,12 +63,28 @@ class WrapOrder(msgspec.Struct, kw_only=True, rename="camel"):
     observe: bool = False
 
 
+FLAGS: Final = ("--config", "--rules", "--name", "--env")
+SWITCHES: Final = ("--trust", "--observe")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run `assent wrap`. Standard output is the protocol's; messages go to standard error."""
+    words = list(arguments)
+    before = words[: words.index("--")] if "--" in words else words
+
+    def work(loaded: Loaded, given: Mapping[str, list[str]], switches: frozenset[str]) -> int:
+        options = {flag: values[-1] for flag, values in given.items() if flag != "--env"}
+        command, named = words[len(before) + 1 :], given.get("--env", ())
+        return wrap(loaded.settings, read_order(command, options, switches, os.environ, named=named))
+
+    return run_program("wrap", before, work, FLAGS, SWITCHES, wrong_usage=CannotWrap)
+
+
 def wrap(settings: Settings, order: WrapOrder) -> int:
     """Run a front until its client disconnects. Returns the exit status."""
     try:
-        ensure_data_dir(settings.data_dir)
         Front(settings, order).run()
-    except CannotWrap as error:
+    except (CannotWrap, NoServer) as error:
         _say(str(error))
         return 1
     return 0
@@ -114,7 +122,7 @@ class Front:
         """Return a connection that has told the server what is wrapped. Raises `CannotWrap`."""
         body = msgspec.json.encode({"profile": self._order, "apiKey": self._settings.api_key})
         for _ in range(TRIES):
-            link = connect(self._settings)
+            link = connect(self._settings, _say)
             line = b""
             with contextlib.suppress(OSError):  # a server that is being killed still takes connections
                 link.sendall(len(body).to_bytes(4) + body)
@@ -180,65 +188,6 @@ class Front:
                 view = view[os.write(self._stdout, view) :]
         except OSError:
             self._over.set()  # the client is gone
-
-
-def connect(settings: Settings) -> socket.socket:
-    """Return a connection to the server of the data directory. Starts one if none runs."""
-    path = find_socket(settings.data_dir)
-    if (link := _try_connect(path)) is not None:
-        return link
-    leadership, started, ended_at = leadership_of(settings, "command"), None, None
-    give_up = time.monotonic() + START_SECONDS
-    while time.monotonic() < give_up:
-        if (link := _try_connect(path)) is not None:
-            return link
-        if started is None and not leadership.serve_wanted():  # else one is starting
-            started = start_server(settings)
-        if started is not None and started.poll() is not None:
-            ended_at = ended_at or time.monotonic()
-            if time.monotonic() - ended_at > ENDED_SECONDS:
-                break
-        time.sleep(POLL_SECONDS)
-    log = settings.data_dir / LOG
-    raise CannotWrap(f"The server does not start. Its last words, from {log}:\n{_read_end(log)}")
-
-
-def _try_connect(path: Path) -> socket.socket | None:
-    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        link.connect(str(path))
-    except OSError:
-        link.close()
-        return None
-    return link
-
-
-def start_server(settings: Settings) -> subprocess.Popen[bytes]:
-    """Start `assent serve` in the background. It stays when this process ends: calls that wait for a
-    person outlive their client. It uses another port if the usual one is taken."""
-    command = own_command(settings, "serve", "--no-open", "--port", str(_find_port(settings)))
-    log = settings.data_dir / LOG
-    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as out:
-        started = subprocess.Popen(  # noqa: S603 - this program
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/"
-        )
-    _say(f"started the server in the background (process {started.pid}); its log is {log}")
-    return started
-
-
-def _find_port(settings: Settings) -> int:
-    for port in (settings.port, *other_ports(settings)):
-        with contextlib.suppress(OSError):
-            for each in listen(settings.host, port):
-                each.close()
-            return port
-    return settings.port
-
-
-def _read_end(log: Path) -> str:
-    with contextlib.suppress(OSError):
-        return "\n".join(log.read_text(errors="replace").splitlines()[-8:])
-    return "(nothing)"
 
 
 def _read_line(link: socket.socket) -> bytes:

@@ -19,18 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
-from assent.app import App
-from assent.client import Refused
-from assent.engine.core.tenancy import LOCAL_PRINCIPAL
-from assent.processes.listening import leadership_of
-from assent.processes.serve import Surfaces
-from assent.serving.edge import Credentials, Edge, RequestContext
-from assent.settings.client_config import in_shell, name_program, own_command
-from assent.settings.load import Settings, load_settings
+from assent.client import Client, Refused
+from assent.platform.programs import Settings, in_shell, load_settings, name_program, open_local, own_command
 
 if TYPE_CHECKING:
-    from assent.adapters.calls import CallGate
-    from assent.adapters.claude_code import HookAnswer
+    from assent.wrap.adapters.calls import CallGate
+    from assent.wrap.adapters.claude_code import HookAnswer
 
 WAIT_SECONDS: Final = 540
 SPARE_SECONDS: Final = 30
@@ -44,7 +38,7 @@ NOT_RUN: Final = "The call did not run. "
 
 def run_hook(arguments: Sequence[str]) -> int:
     """Run the hook and return its exit status: 0, 2 to deny the call, 1 if a report failed."""
-    from assent.adapters.claude_code import deny
+    from assent.wrap.adapters.claude_code import deny
 
     options = read_options(arguments)
     _deny_in_time(options.wait + SPARE_SECONDS / 2)
@@ -73,7 +67,7 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _answer(options: argparse.Namespace) -> HookAnswer:
-    from assent.adapters.claude_code import BEFORE, HookAnswer, is_chosen, read_event
+    from assent.wrap.adapters.claude_code import BEFORE, HookAnswer, is_chosen, read_event
 
     if options.print_settings:
         return HookAnswer(_print_settings(options))
@@ -85,7 +79,7 @@ def _answer(options: argparse.Namespace) -> HookAnswer:
     patterns = [each.strip() for each in options.tools.split(",") if each.strip()]
     if not is_chosen(event.tool_name, patterns):
         return HookAnswer()
-    from assent.adapters.claude_code import AFTER, answer_before, report_after
+    from assent.wrap.adapters.claude_code import AFTER, answer_before, report_after
 
     settings = _load(options)
     claims = settings.data_dir / CLAIMS
@@ -111,12 +105,10 @@ def _load(options: argparse.Namespace) -> Settings:
 @asynccontextmanager
 async def _open_gate(settings: Settings, context: dict[str, str]) -> AsyncIterator[CallGate]:
     """Open the gate over HTTP with a key, or else on the data directory."""
-    from assent.adapters.calls import CallGate
-    from assent.adapters.claude_code import SOURCE
+    from assent.wrap.adapters.calls import CallGate
+    from assent.wrap.adapters.claude_code import SOURCE
 
     if settings.api_key:
-        from assent.client import Client
-
         async with Client(settings.base_url, settings.api_key) as client:
             yield CallGate(client, SOURCE, context)
         return
@@ -125,7 +117,7 @@ async def _open_gate(settings: Settings, context: dict[str, str]) -> AsyncIterat
 
 
 def _print_settings(options: argparse.Namespace) -> str:
-    from assent.adapters.claude_code import make_settings
+    from assent.wrap.adapters.claude_code import make_settings
 
     tools = options.tools or DEFAULT_TOOLS
     words = own_command(_load(options), "hook", "claude-code", "--tools", tools, "--wait", str(options.wait))
@@ -135,7 +127,7 @@ def _print_settings(options: argparse.Namespace) -> str:
 
 def _explain(error: BaseException) -> str:
     """Say what kept the gate from answering, and what to do."""
-    from assent.adapters.claude_code import explain_refusal
+    from assent.wrap.adapters.claude_code import explain_refusal
 
     if isinstance(error, Refused):
         return explain_refusal(error)
@@ -148,7 +140,7 @@ def _explain(error: BaseException) -> str:
 
 def _deny_in_time(seconds: float) -> None:
     """Deny the call if the process still runs after this time, whatever holds it."""
-    from assent.adapters.claude_code import deny
+    from assent.wrap.adapters.claude_code import deny
 
     def end() -> None:
         _write(deny(f"{NOT_RUN}Assent did not answer in time. Repeat the call later."))
@@ -170,39 +162,3 @@ def _write(answer: HookAnswer) -> int:
     except OSError:
         return 2
     return answer.status
-
-
-# Tools of a server on the same data directory, called in this process and without a key.
-
-
-class LocalCaller:
-    """Calls tools as the local owner of the data."""
-
-    def __init__(self, edge: Edge) -> None:
-        self._edge = edge
-        self._context = RequestContext(Credentials(local=LOCAL_PRINCIPAL), "local", "hook")
-
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Call a tool and return its payload. Raises `Refused`."""
-        answer = await self._edge.answer(tool, arguments, self._context)
-        if answer.is_error:
-            raise Refused(answer.value)
-        return answer.value
-
-
-@asynccontextmanager
-async def open_local(settings: Settings) -> AsyncIterator[LocalCaller]:
-    """Open the store beside the process that serves its pages. Raises `Refused` if there is none."""
-    address: str | None = settings.base_url
-    if settings.sqlite_path is not None:
-        said = leadership_of(settings, "hook").announced()
-        address = said.address if said is not None else None
-    if address is None:
-        start = in_shell(own_command(settings, "serve"))
-        said_so = f"No server runs on this data, so no one could approve it. Ask the user to run: {start}"
-        raise Refused({"reason": "no_server", "userMessage": said_so})
-    app = App(settings, page_address=lambda: address, one_client=True)
-    try:
-        yield LocalCaller(Surfaces(app).edge)
-    finally:
-        await app.close()
