@@ -25,7 +25,6 @@ from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.ports import Transaction
-from assent.present.refusals import no_link
 
 T = TypeVar("T")
 ADA = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "page")
@@ -98,11 +97,11 @@ class House:
             if edited:
                 prepared = await prepare_edit(app.owner_services, found, {"arguments": edited})
                 found = await app.store.write(
-                    lambda: decisions.edit(ADA, found.action_id, prepared, ANY_CONTENT, no_link, now_ms)
+                    lambda: decisions.edit(ADA, found.action_id, prepared, ANY_CONTENT, now_ms)
                 )
             seen = SeenVersion(digest=found.digest)
             await app.store.write(
-                lambda: decisions.approve(ADA, found.action_id, seen, no_link, now_ms, seals=app.keys.seals)
+                lambda: decisions.approve(ADA, found.action_id, seen, now_ms, seals=app.keys.seals)
             )
 
         self._do(decide)
@@ -111,7 +110,7 @@ class House:
         async def decide(app: App) -> None:
             now_ms = app.clock.now_ms()
             await app.store.write(
-                lambda: decisions.reject(ADA, ActionId(action_id), reason, ANY_CONTENT, no_link, now_ms)
+                lambda: decisions.reject(ADA, ActionId(action_id), reason, ANY_CONTENT, now_ms)
             )
 
         self._do(decide)

@@ -147,7 +147,6 @@ async def test_a_page_rendered_before_something_changed_does_not_approve_it(surf
                 decider,
                 ActionId(action_id),
                 SeenVersion(digest=stored.digest),
-                lambda _: None,
                 now_ms,
                 seals=surface.app.keys.seals,
             )

@@ -257,7 +257,6 @@ class Gate(Surface):
                 self.someone(assurance, name),
                 ActionId(action_id),
                 shown,
-                _no_link,
                 now_ms,
                 seals=self.app.keys.seals,
                 send_now=send_now,
@@ -267,7 +266,7 @@ class Gate(Surface):
     async def withdraw_as(self, name: str, action_id: str) -> Action:
         now_ms = self.clock.now_ms()
         return await self.decide(
-            lambda: decisions.withdraw(self.someone(name=name), ActionId(action_id), "", _no_link, now_ms)
+            lambda: decisions.withdraw(self.someone(name=name), ActionId(action_id), "", now_ms)
         )
 
     async def answer_as_person(self, action_id: str, *, happened: bool) -> Action:
@@ -342,10 +341,6 @@ class Gate(Surface):
             await self.ask(EXECUTE, actionId=action_id)
         assert await self.where(action_id) == state
         return action_id
-
-
-def _no_link(action: Action) -> str | None:
-    return None
 
 
 @contextmanager

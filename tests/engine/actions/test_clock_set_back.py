@@ -26,7 +26,6 @@ from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.ports import Delivered
-from assent.present.refusals import no_link
 from assent.use_cases import measurements
 
 pytestmark = pytest.mark.anyio
@@ -187,7 +186,7 @@ async def test_a_page_is_not_stale_because_the_clock_was_set_back(surface: Gate)
     decider = msgspec.structs.replace(surface.someone(), shown_ms=now_ms)
     approved = await surface.decide(
         lambda: decisions.approve(
-            decider, ActionId(action_id), ANY_CONTENT, no_link, now_ms, seals=surface.app.keys.seals
+            decider, ActionId(action_id), ANY_CONTENT, now_ms, seals=surface.app.keys.seals
         )
     )
     assert approved.status is Status.APPROVED

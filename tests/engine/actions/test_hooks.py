@@ -28,7 +28,6 @@ from assent.gate.webhooks import EVENTS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import from_row
 from assent.ports import Delivered, NotSent, Remainder, Single, Transaction
-from assent.present.refusals import no_link
 from assent.subscribers import list_subscribers
 from assent.use_cases import executions
 
@@ -66,7 +65,7 @@ async def approve(house: House) -> Action:
     run = await house.stage(post(cost_credits=2))
     action = await house.action(run.actions[0].id)
     decider, seen = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page"), SeenVersion(action.revision)
-    begin = partial(decisions.approve, decider, action.action_id, seen, no_link, house.clock.now_ms())
+    begin = partial(decisions.approve, decider, action.action_id, seen, house.clock.now_ms())
     return await house.app.store.write(partial(begin, seals=house.app.keys.seals))
 
 
@@ -160,7 +159,7 @@ def postpone(action: Action) -> Delivered:
 
 async def reject(house: House, action: Action) -> None:
     decider, seen = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page"), SeenVersion(action.revision)
-    begin = partial(decisions.reject, decider, action.action_id, "no", seen, no_link, house.clock.now_ms())
+    begin = partial(decisions.reject, decider, action.action_id, "no", seen, house.clock.now_ms())
     await house.app.store.write(begin)
 
 
@@ -213,7 +212,7 @@ async def test_an_approval_ends_although_the_memory_fails_and_the_memory_follows
     approved = await approve(house)
     mend = break_subscriber(monkeypatch, "memory", "approval_ended")
     decider = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page")
-    begin = partial(decisions.withdraw, decider, approved.action_id, "", no_link, house.clock.now_ms())
+    begin = partial(decisions.withdraw, decider, approved.action_id, "", house.clock.now_ms())
     await house.app.store.write(begin)
     find = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, most=5)
     before = await house.app.store.read(find)

@@ -26,7 +26,6 @@ from assent.gate.rules.source import BadPolicy
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
-from assent.present.refusals import no_link
 
 pytestmark = pytest.mark.rule("E62")
 
@@ -77,7 +76,6 @@ async def say_yes(surface: Gate, action_id: str, name: str, person_id: str, assu
             decider,
             ActionId(action_id),
             SeenVersion(digest=action.digest),
-            no_link,
             now_ms,
             seals=surface.app.keys.seals,
         )

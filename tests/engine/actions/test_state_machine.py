@@ -220,7 +220,6 @@ class Machine(RuleBasedStateMachine):
                 self.decider(),
                 one.action_id,
                 SeenVersion(digest=digest),
-                _no_link,
                 now_ms,
                 seals=self.world.app.keys.seals,
             )
@@ -244,7 +243,7 @@ class Machine(RuleBasedStateMachine):
     def decide_rejection(self, one: Believed) -> None:
         now_ms = self.clock.now_ms()
         done = self.attempt(
-            lambda: decisions.reject(self.decider(), one.action_id, "no", SeenVersion(), _no_link, now_ms)
+            lambda: decisions.reject(self.decider(), one.action_id, "no", SeenVersion(), now_ms)
         )
         if (expected := self.expected_refusal(one)) is not None:
             assert done == expected
@@ -264,9 +263,7 @@ class Machine(RuleBasedStateMachine):
         prepared = self.world.run(
             prepare(self.world.app.owner_services, decider, one.action_id, {"body": text})
         )
-        done = self.attempt(
-            lambda: decisions.edit(decider, one.action_id, prepared, SeenVersion(), _no_link, now_ms)
-        )
+        done = self.attempt(lambda: decisions.edit(decider, one.action_id, prepared, SeenVersion(), now_ms))
         expected = self.expected_refusal(one) or ("validation_error" if text == one.text else None)
         if expected is not None:
             assert done == expected
@@ -281,7 +278,7 @@ class Machine(RuleBasedStateMachine):
 
     def decide_withdrawal(self, one: Believed) -> None:
         now_ms = self.clock.now_ms()
-        done = self.attempt(lambda: decisions.withdraw(self.decider(), one.action_id, "", _no_link, now_ms))
+        done = self.attempt(lambda: decisions.withdraw(self.decider(), one.action_id, "", now_ms))
         expected = self.expected_refusal(one)
         if expected is None and one.state == "awaiting_approval":
             expected = "requires_approval"
@@ -498,10 +495,6 @@ class Machine(RuleBasedStateMachine):
     def sent(self, one: Believed) -> list[Sent]:
         provider: Provider = self.world.providers[one.connector]
         return [sent for sent in provider.of(one.action_id) if sent.revision == one.revision]
-
-
-def _no_link(action: Action) -> str | None:
-    return None
 
 
 def state_of(action: Action) -> str:

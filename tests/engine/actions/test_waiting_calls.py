@@ -146,7 +146,6 @@ async def test_a_call_that_waits_gets_a_wish_for_changes(surface: Gate) -> None:
             ActionId(action_id),
             "Name the price.",
             SeenVersion(),
-            lambda action: None,
             now_ms,
         )
     )

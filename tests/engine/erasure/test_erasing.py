@@ -306,7 +306,7 @@ async def test_what_an_erased_person_approved_waits_again(house: Filled) -> None
     action_id = await house.stage_mail(to="kim@example.org", subject="Hello", body="Your invoice is ready.")
     seen = SeenVersion(digest=(await house.action(action_id)).digest)
     decider = Decider(LOCAL_WORKSPACE, NAME, Assurance.PERSON, "page")
-    approve = partial(decisions.approve, decider, ActionId(action_id), seen, lambda action: None)
+    approve = partial(decisions.approve, decider, ActionId(action_id), seen)
     await house.app.store.write(partial(approve, house.clock.now_ms(), seals=house.app.keys.seals))
     approved = await house.action(action_id)
 
@@ -327,7 +327,7 @@ async def test_what_two_approved_is_not_remembered_as_approved_once_one_of_them_
     seen = SeenVersion(digest=action.digest)
     for name in (NAME, "Kim"):
         decider = Decider(LOCAL_WORKSPACE, name, Assurance.PERSON, "page")
-        approve = partial(decisions.approve, decider, action.action_id, seen, lambda action: None)
+        approve = partial(decisions.approve, decider, action.action_id, seen)
         await house.app.store.write(partial(approve, house.clock.now_ms(), seals=house.app.keys.seals))
     find = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, most=5)
     before = await house.app.store.read(find)
@@ -370,7 +370,7 @@ async def test_the_journal_verifies_after_every_step_of_an_erasure(house: Filled
             await house.stage_mail(to="kim@example.org", subject=f"Hello {number}", body=body, **when)
         )
         seen = SeenVersion(digest=(await house.action(made[-1])).digest)
-        approve = partial(decisions.approve, decider, ActionId(made[-1]), seen, lambda action: None)
+        approve = partial(decisions.approve, decider, ActionId(made[-1]), seen)
         await house.app.store.write(partial(approve, house.clock.now_ms(), seals=house.app.keys.seals))
     house.clock.advance(hours=1)
     for action_id in (made[0], made[3]):

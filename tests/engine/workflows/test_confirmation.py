@@ -259,7 +259,6 @@ async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(p
             person,
             ActionId(refusal["actionId"]),
             SeenVersion(),
-            lambda _: None,
             now_ms,
             seals=play.surface.app.keys.seals,
         )
@@ -396,7 +395,7 @@ async def test_what_a_person_wants_changed_is_told_to_whoever_asks_again(play: P
     now_ms = play.surface.clock.now_ms()
     await play.surface.app.store.write(
         lambda: decisions.ask_for_changes(
-            person, ActionId(action_id), "Only to the pilots.", SeenVersion(), lambda _: None, now_ms
+            person, ActionId(action_id), "Only to the pilots.", SeenVersion(), now_ms
         )
     )
     assert "Only to the pilots." in (await asked(play, at, **NOTES))["userMessage"]

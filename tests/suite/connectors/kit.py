@@ -53,7 +53,7 @@ class Engine:
         shown = SeenVersion(digest=(await self.action(action_id)).digest)
         await self.app.store.write(
             lambda: decisions.approve(
-                PERSON, action_id, shown, lambda _: None, self.clock.now_ms(), seals=self.app.keys.seals
+                PERSON, action_id, shown, self.clock.now_ms(), seals=self.app.keys.seals
             )
         )
 
@@ -62,9 +62,7 @@ class Engine:
 
     async def reject(self, action_id: ActionId) -> Action:
         return await self.app.store.write(
-            lambda: decisions.reject(
-                PERSON, action_id, "no", SeenVersion(), lambda _: None, self.clock.now_ms()
-            )
+            lambda: decisions.reject(PERSON, action_id, "no", SeenVersion(), self.clock.now_ms())
         )
 
     async def execute(self, action_id: ActionId, key: str | None = None) -> Executed | Refusal:

@@ -67,7 +67,6 @@ def facts(action: Action | None = None, **changes: Any) -> ClaimFacts:
         "connector": Acme(),
         "prices": {},
         "seals": SEALS,
-        "links": lambda held: f"https://assent.example/review/{held.action_id}",
     }
     return ClaimFacts(**{"action": about, **known, **changes})
 
@@ -165,14 +164,6 @@ def test_only_what_is_approved_for_a_later_time_is_early(
 )
 def test_what_the_gate_objects_to_is_refused_with_its_words(action: Action, reason: Reason) -> None:
     assert read_reason(guards.is_approved(facts(with_type(action)))) is reason
-
-
-def test_a_waiting_action_is_refused_with_the_review_link() -> None:
-    waiting = stage()
-
-    verdict = guards.is_approved(facts(waiting))
-
-    assert refused_by(verdict).review_url == f"https://assent.example/review/{waiting.action_id}"
 
 
 def test_what_a_person_performs_may_be_approved_and_expired() -> None:

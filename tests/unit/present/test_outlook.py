@@ -5,18 +5,34 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
-from tests.unit.builders import NOW_MS, approve, stage
+from tests.unit.builders import NOW_MS, approve, put_in, stage
 
 from assent.gate.effects import EffectTypes
+from assent.gate.gate import Case, Objection
 from assent.gate.policy import DEFAULT
 from assent.gate.preflight import Readiness
 from assent.gate.records import Freeze, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
+from assent.gate.transitions import EXECUTED
 from assent.kernel.refusals import Reason, Refusal
 from assent.present.outlook import WRITE_RIGHT, Outlook, RunLinks, Unready, key_of_account
+from assent.present.refusals import word
 
 WAITING: Final = stage()
 RIGHTS: Final = frozenset({DECIDE_RIGHT, EXECUTE_RIGHT, WRITE_RIGHT})
+
+
+BY_A_PERSON: Final = {
+    Case.OUTCOME_UNKNOWN,
+    Case.ENDED,
+    Case.WAITING,
+    Case.UNMET,
+    Case.UNSEALED,
+    Case.EARLY,
+    Case.NOTHING_TO_WITHDRAW,
+    Case.STALE,
+}
+"""What a person answers on the review page."""
 
 
 def look(**changes: Any) -> Outlook:
@@ -76,6 +92,15 @@ def test_a_refused_send_shows_the_action_as_it_waits_again() -> None:
     assert completed.review_url == "https://assent.test/runs/1"
     assert isinstance(completed.next, list)
     assert "chieflab_reject_action" in {call.name for call in completed.next}
+
+
+@pytest.mark.parametrize("case", sorted(set(Case) - {Case.UNFIT, Case.DENIED}))
+def test_a_review_link_is_given_where_a_person_can_help(case: Case) -> None:
+    about = put_in(EXECUTED) if case in (Case.CLOSED, Case.ENDED) else WAITING
+    said = look().complete(word(Objection(case, about)).recovery(), about)
+
+    assert (said.review_url == "https://assent.test/runs/1") is (case in BY_A_PERSON)
+    assert case not in BY_A_PERSON or not (said.recovery_tool or said.retryable)
 
 
 def test_an_answer_to_a_decision_shows_what_still_waits() -> None:

@@ -13,20 +13,7 @@ from assent.gate.views import Unfit, View
 from assent.kernel.refusals import Problem, Recovery
 from assent.present.refusals import IN_PROGRESS_RETRY_SECONDS, word
 
-LINKED = {
-    Case.OUTCOME_UNKNOWN,
-    Case.ENDED,
-    Case.WAITING,
-    Case.UNMET,
-    Case.UNSEALED,
-    Case.EARLY,
-    Case.NOTHING_TO_WITHDRAW,
-}
 DENIED = Requirement(Assurance.PERSON, denied="No refunds.", rules=("never",))
-
-
-def link_to(action: Action) -> str:
-    return f"https://assent.example/review/{action.action_id}"
 
 
 def answer(case: Case, action: Action | None = None, needed: Requirement | None = None) -> Recovery:
@@ -35,7 +22,7 @@ def answer(case: Case, action: Action | None = None, needed: Requirement | None 
         about = stage(view=View(unfit=Unfit("recipients_missing", "It has no recipients.")))
     if case is Case.DENIED:
         needed = needed or DENIED
-    return word(Objection(case, about, needed), link_to).recovery()
+    return word(Objection(case, about, needed)).recovery()
 
 
 @pytest.mark.parametrize("case", Case)
@@ -44,15 +31,6 @@ def test_the_words_of_a_case_keep_its_reason_and_its_action(case: Case) -> None:
 
     assert said.reason is Objection(case, stage()).reason
     assert said.action_id == stage().action_id
-
-
-@pytest.mark.parametrize("case", Case)
-def test_a_review_link_is_given_where_a_person_can_help(case: Case) -> None:
-    said = answer(case)
-
-    assert (said.review_url == link_to(stage())) is (case in LINKED)
-    if case in LINKED:
-        assert said.recovery_tool is None and not said.retryable
 
 
 def test_what_is_in_progress_may_be_asked_for_again_in_a_moment() -> None:

@@ -64,7 +64,6 @@ async def every_state(house: House) -> list[PreparedRun]:
             agent,
             ActionId(ids[5]),
             SeenVersion(),
-            lambda action: None,
             house.clock.now_ms(),
             seals=house.app.keys.seals,
         )

@@ -35,7 +35,6 @@ async def by_agent(house: House, action_id: str, **options: Any) -> None:
             decider,
             ActionId(action_id),
             SeenVersion(),
-            lambda action: None,
             house.clock.now_ms(),
             seals=house.app.keys.seals,
             **options,

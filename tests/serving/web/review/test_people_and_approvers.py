@@ -71,7 +71,7 @@ async def test_two_people_of_one_name_count_as_two_and_one_person_under_two_name
     renamed = Decider(LOCAL_WORKSPACE, "Grace", Assurance.PERSON, "page", person_id)
     await house.app.store.write(
         lambda: decisions.approve(
-            renamed, ActionId(second), SeenVersion(), lambda action: None, now_ms, seals=house.app.keys.seals
+            renamed, ActionId(second), SeenVersion(), now_ms, seals=house.app.keys.seals
         )
     )
     await house.decide(namesake, run.run_id, first, "approve")

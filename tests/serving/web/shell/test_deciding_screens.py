@@ -156,7 +156,6 @@ async def test_the_decision_of_somebody_else_appears_in_an_open_inbox(
             ActionId(run.actions[0].id),
             "No.",
             SeenVersion(),
-            lambda action: None,
             house.clock.now_ms(),
         )
     )
@@ -177,7 +176,7 @@ async def test_no_payload_does_anything_in_the_inbox_or_its_pane(screen: OpenScr
         decider = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test", "ada")
         await house.app.store.write(
             lambda action_id=action_id, decider=decider: decisions.reject(  # type: ignore[misc]
-                decider, ActionId(action_id), "No.", SeenVersion(), lambda action: None, house.clock.now_ms()
+                decider, ActionId(action_id), "No.", SeenVersion(), house.clock.now_ms()
             )
         )
 

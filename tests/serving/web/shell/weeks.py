@@ -77,11 +77,9 @@ async def decide(
         decider = Decider(
             LOCAL_WORKSPACE, by, Assurance.PASSKEY, "review page", by.lower(), now_ms - looked_ms, "owner"
         )
-        seen, links = SeenVersion(digest=stored.digest), lambda _: None
+        seen = SeenVersion(digest=stored.digest)
         if reject:
-            decided: Any = partial(
-                decisions.reject, decider, ActionId(action.id), reject, seen, links, now_ms
-            )
+            decided: Any = partial(decisions.reject, decider, ActionId(action.id), reject, seen, now_ms)
         else:
             seals = house.app.keys.seals
             decided = partial(
@@ -89,7 +87,6 @@ async def decide(
                 decider,
                 ActionId(action.id),
                 seen,
-                links,
                 now_ms,
                 seals=seals,
                 send_now=True,

@@ -16,7 +16,7 @@ from assent.gate.rules.source import read_policy
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.reasons import Reason
 from assent.kernel.refusals import Problem, Refusal
-from assent.present.refusals import no_link, wording
+from assent.present.refusals import wording
 
 pytestmark = pytest.mark.rule("E62")
 
@@ -90,7 +90,7 @@ def test_the_refusal_of_a_denial_has_the_rule_and_the_unknown_value() -> None:
     policy = read_policy({"preset": "relay", "rule": [unsure, later]}, PEOPLE)
     action = build_action(LACKING)
     decider = Decider(WorkspaceId("w"), "Ada", Assurance.PASSKEY, "page", "ada")
-    with pytest.raises(Refusal) as refused, wording(no_link):
+    with pytest.raises(Refusal) as refused, wording():
         judge_approval(action, policy, decider, SeenVersion(digest=action.digest), 0)
     answer = refused.value.recovery()
     assert answer.reason is Reason.DENIED_BY_POLICY

@@ -73,6 +73,8 @@ NOT_SEEN: Final = (
 
 SHOWN: Final = frozenset({Reason.REQUIRES_APPROVAL, Reason.STALE_REVISION})
 """Refusals that tell the agent to show the content."""
+LINKED: Final = frozenset({Reason.REQUIRES_APPROVAL, Reason.OUTCOME_UNKNOWN})
+"""Refusals that a person answers on the review page, whatever became of the action."""
 
 
 class DecisionReply(WireRecord, kw_only=True):
@@ -294,8 +296,8 @@ class Outlook(Record, kw_only=True):
         if recovery.reason in SHOWN and (waits or _is_unsent(action)):
             added["show"] = render_card(key, action, around)
             added["commands"] = list(commands(key, action, around))
-            if recovery.review_url is UNSET:
-                added["review_url"] = self.links[action.run_id].review_url
+        if recovery.review_url is UNSET and (recovery.reason in LINKED or "show" in added):
+            added["review_url"] = self.links[action.run_id].review_url
         usual = recovery.summary_for_user == MEANINGS[Reason.REQUIRES_APPROVAL].summary
         if usual and waits and not around.may_decide:
             words = describe_elsewhere(around.decider_note)

@@ -4,7 +4,7 @@ agree. The gate says which case it is (`gate.gate.Objection`); `word` turns that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Unpack
 
@@ -35,49 +35,42 @@ from assent.present.rule_text import describe_need
 from assent.present.status_report import plain_detail
 from assent.present.workflow_step import REPLACED
 
-Links = Callable[[Action], str | None]
-"""Creates a run's review link. Called only for a refusal that shows it: signing is slow."""
-
 IN_PROGRESS_RETRY_SECONDS: Final = 2
 
 
-def no_link(action: Action) -> None:
-    """For callers that show no link."""
-
-
 @contextmanager
-def wording(links: Links) -> Iterator[None]:
-    """Give words and a review link to what the gate objects to inside."""
+def wording() -> Iterator[None]:
+    """Give words to what the gate objects to inside."""
     try:
         yield
     except Objection as objection:
-        raise word(objection, links) from None
+        raise word(objection) from None
 
 
-def word(objection: Objection, links: Links) -> Refusal:
+def word(objection: Objection) -> Refusal:
     """Build the refusal for what the gate objects to."""
     action, needed = objection.action, objection.needed or Requirement(Assurance.AGENT)
     match objection.case:
         case Case.IN_PROGRESS:
             return in_progress(action)
         case Case.OUTCOME_UNKNOWN:
-            return unknown_outcome(action, links(action))
+            return unknown_outcome(action)
         case Case.CLOSED:
             return refuse_closed(action, Reason.ACTION_CLOSED)
         case Case.ENDED:
-            return refuse_closed(action, Reason.REQUIRES_APPROVAL, links(action))
+            return refuse_closed(action, Reason.REQUIRES_APPROVAL)
         case Case.EXPIRED:
             return refuse_expired(action)
         case Case.DENIED:
             return refuse_denied(action, needed)
         case Case.WAITING:
-            return needs_approval(action, links(action), describe_waiting(action, needed))
+            return needs_approval(action, describe_waiting(action, needed))
         case Case.UNMET:
-            return needs_approval(action, links(action), describe_policy(action, needed))
+            return needs_approval(action, describe_policy(action, needed))
         case Case.UNSEALED:
-            return needs_approval(action, links(action), NOT_OURS)
+            return needs_approval(action, NOT_OURS)
         case Case.EARLY:
-            return needs_approval(action, links(action), describe_early(action.effect.schedule_ms or 0))
+            return needs_approval(action, describe_early(action.effect.schedule_ms or 0))
         case Case.OVERDUE:
             return refuse_overdue(action, action.schedule_ms or 0)
         case Case.UNFIT:
@@ -85,7 +78,7 @@ def word(objection: Objection, links: Links) -> Refusal:
         case Case.STALE:
             return refuse_stale(action)
         case Case.NOTHING_TO_WITHDRAW:
-            return needs_approval(action, links(action), NOTHING_TO_WITHDRAW)
+            return needs_approval(action, NOTHING_TO_WITHDRAW)
 
 
 NOT_OURS: Final = Words(
@@ -369,8 +362,9 @@ def refuse_stale(action: Action, *, user_message: str | None = None) -> Refusal:
     )
 
 
-def needs_approval(action: Action, review_url: str | None, words: Words | None = None) -> Refusal:
-    """Build S4's `requires_approval`: no recovery tool, no retry, a review link (E92, C15)."""
+def needs_approval(action: Action, words: Words | None = None, *, review_url: str | None = None) -> Refusal:
+    """Build S4's `requires_approval`: no recovery tool, no retry, a review link (E92, C15), which
+    `present.outlook` adds for its caller."""
     return Refusal(
         Reason.REQUIRES_APPROVAL,
         words=words,
@@ -402,14 +396,13 @@ def in_progress(action: Action) -> Refusal:
     )
 
 
-def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
+def unknown_outcome(action: Action) -> Refusal:
     return Refusal(
         Reason.OUTCOME_UNKNOWN,
         words=describe_unknown(action),
         facts={"connector": action.view.via or action.effect.connector},
         action_id=action.action_id,
         status=action.status,
-        review_url=review_url,
     )
 
 
@@ -418,7 +411,7 @@ def refuse_expired(action: Action) -> Refusal:
     return Refusal(Reason.ACTION_EXPIRED, words=words, action_id=action.action_id)
 
 
-def refuse_closed(action: Action, reason: Reason, review_url: str | None = None) -> Refusal:
+def refuse_closed(action: Action, reason: Reason) -> Refusal:
     """Build the refusal for a closed action. An executor answers S1's literal `requires_approval`
     (C13, C33)."""
     return Refusal(
@@ -427,7 +420,6 @@ def refuse_closed(action: Action, reason: Reason, review_url: str | None = None)
         status=action.status,
         external_id=action.external_id,
         action_id=action.action_id,
-        review_url=review_url,
     )
 
 
@@ -481,7 +473,7 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
     """Build the refusal for an attempt that did not succeed."""
     connector = action.effect.connector
     if isinstance(outcome, OutcomeUnknown):
-        return unknown_outcome(action, None)
+        return unknown_outcome(action)
     args = {"provider": connector} if outcome.reason is Reason.MISSING_CONNECTOR else None
     usual = MEANINGS[outcome.reason].retry
     retry = Retry.NEVER if not outcome.curable else Retry.SAME if usual is Retry.NEVER else usual

@@ -31,7 +31,6 @@ from assent.present.cards import render_card
 from assent.present.guidance import channel_keys
 from assent.present.next_steps import describe_stuck, execution_key, next_calls
 from assent.present.outlook import DecisionReply
-from assent.present.refusals import Links
 from assent.tools import client_dialog
 from assent.tools.arguments import (
     Cursor,
@@ -106,9 +105,7 @@ async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | 
             decider = client_dialog.make_decider(call, asked)
             seen = SeenVersion(asked.revision, asked.digest)
         wish = DecisionOrder(decider, action, seen, send=sends and EXECUTE_RIGHT in call.caller.scopes)
-        return await decisions.approve(
-            services, wish, write, links=links_for(call), by_job=False, readiness=readiness
-        )
+        return await decisions.approve(services, wish, write, by_job=False, readiness=readiness)
 
     asked: AskedQuestion | InputRequired | Action | None = None
     if call.dialog is not None and call.dialog.state is not None:
@@ -145,7 +142,6 @@ async def _send(call: Call, answer: DecisionReply) -> DecisionReply:
         key=execution_key(answer.action_id, answer.revision),
         approval=approval.since,
         holder=call.caller.holder,
-        link_scope=call.caller.link_scope,
     )
     try:
         done = await executions.execute(call.services, order)
@@ -201,7 +197,7 @@ async def reject_action(call: Call, request: RejectAction) -> DecisionReply:
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     wish = DecisionOrder(decider_for(call), action, SeenVersion(digest=request.digest))
     write = call.answering(request, lambda done: outlook.answer_decision(done, "reject"), DecisionReply)
-    return await decisions.reject(call.services.clock, wish, request.reason, write, links=links_for(call))
+    return await decisions.reject(call.services.clock, wish, request.reason, write)
 
 
 async def withdraw_approval(call: Call, request: WithdrawApproval) -> DecisionReply:
@@ -209,7 +205,7 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> DecisionRe
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     wish = DecisionOrder(decider_for(call), action, ANY_CONTENT)
     write = call.answering(request, lambda done: outlook.answer_decision(done, "withdraw"), DecisionReply)
-    return await decisions.withdraw(call.services.clock, wish, request.reason, write, links=links_for(call))
+    return await decisions.withdraw(call.services.clock, wish, request.reason, write)
 
 
 async def edit_action(call: Call, request: EditAction) -> DecisionReply:
@@ -245,7 +241,6 @@ async def edit_action(call: Call, request: EditAction) -> DecisionReply:
         DecisionOrder(decider_for(call), before, SeenVersion(digest=request.digest)),
         changes,
         lambda begin: write(call.metered(begin)),
-        links=links_for(call),
         schedule_ms=schedule_ms,
         asked=request.asked or "",
         key_of=call.caller.person_id,
@@ -298,10 +293,6 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
 
 def decider_for(call: Call) -> Decider:
     return Decider(call.caller.workspace_id, call.caller.name, Assurance.AGENT, "chat")
-
-
-def links_for(call: Call) -> Links:
-    return lambda action: call.review_url(action.run_id)
 
 
 TOOLS = (

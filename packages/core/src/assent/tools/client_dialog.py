@@ -180,7 +180,7 @@ async def ask(call: Call, request: ApproveAction, refusal: Refusal) -> AskedQues
         return action
     why = explain_no_dialog(action) if call.dialog is not None else "Your chat program cannot ask you itself."
     if call.dialog is None or why is not None:
-        raise needs_approval(action, call.review_url(action.run_id), _describe_no_dialog(why or ""))
+        raise needs_approval(action, _describe_no_dialog(why or ""))
     seconds = call.services.limits.client_dialog_seconds
     asked = AskedQuestion(
         workspace_id=workspace_id,
@@ -343,7 +343,7 @@ def _refuse_unconfirmed(call: Call, reported: str, action: Action) -> Refusal:
         "(reviewUrl) and wait for what they say.",
         stop_rule=_STOP,
     )
-    return needs_approval(action, call.review_url(action.run_id), words)
+    return needs_approval(action, words)
 
 
 def _describe_no_dialog(why: str) -> Words:

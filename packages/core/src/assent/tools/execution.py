@@ -21,7 +21,7 @@ from assent.present.next_steps import PLAIN, next_calls
 from assent.present.outlook import Executed, answer_executed
 from assent.present.refusals import describe_freeze
 from assent.present.status_report import explain
-from assent.tools.approvals import decider_for, links_for
+from assent.tools.approvals import decider_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
 from assent.use_cases import executions
@@ -73,7 +73,6 @@ async def execute_approved(call: Call, request: ExecuteAction, *, tool: str) -> 
             by=call.caller.name,
             key=request.idempotency_key,
             holder=call.caller.holder,
-            link_scope=call.caller.link_scope,
         ),
     )
 
@@ -96,9 +95,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
         )
     said["evidence"] = request.evidence
     told = call.answering(request, partial(_answer_resolved, call), Resolved, said)
-    return await executions.resolve(
-        call.services.clock, wish, request.outcome, request.evidence, told, links=links_for(call)
-    )
+    return await executions.resolve(call.services.clock, wish, request.outcome, request.evidence, told)
 
 
 def _answer_asked(call: Call, frozen: Freeze | None, action: Action) -> Resolved:

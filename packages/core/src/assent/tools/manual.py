@@ -16,7 +16,7 @@ from assent.kernel.structs import Arguments, WireRecord
 from assent.present.cards import ManualBrief, manual_brief
 from assent.present.next_steps import Circumstances, ask, ask_to_do, next_calls
 from assent.present.outlook import Executed, answer_executed
-from assent.tools.approvals import decider_for, links_for
+from assent.tools.approvals import decider_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool
 from assent.use_cases import decisions, executions
@@ -68,7 +68,7 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
         {"actionId": action_id},
     )
     wish = DecisionOrder(decider_for(call), before, ANY_CONTENT)
-    return await decisions.hand_over(call.services, wish, write, links=links_for(call))
+    return await decisions.hand_over(call.services, wish, write)
 
 
 async def record_manual_publish(call: Call, request: RecordManualPublish) -> Executed:
@@ -84,7 +84,6 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
         DecisionOrder(decider_for(call), found, ANY_CONTENT),
         url,
         call.answering(request, answer_executed, Executed, {"actionId": action_id, "url": url}),
-        links=links_for(call),
         blocked=around.blocker is not None and not around.unfit,
     )
 

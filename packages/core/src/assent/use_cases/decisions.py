@@ -32,9 +32,7 @@ from assent.kernel.structs import Record
 from assent.ports import Begin, Clock, Transaction
 from assent.present.outlook import LookedAgain, describe_binding
 from assent.present.refusals import (
-    Links,
     needs_approval,
-    no_link,
     refuse_missing_type,
     refuse_stale,
     refuse_unready,
@@ -69,7 +67,6 @@ async def approve(
     wish: DecisionOrder,
     write: Write[Action, R],
     *,
-    links: Links = no_link,
     undo: bool = False,
     by_job: bool = True,
     readiness: Readiness | None = None,
@@ -82,7 +79,7 @@ async def approve(
     """
     bound, now_ms = await _look_again(services, wish, readiness), services.clock.now_ms()
     queued = msgspec.structs.replace(wish, send=wish.send and by_job)
-    return await _write(services, bound, write, lambda: _approve(services, queued, links, now_ms, undo=undo))
+    return await _write(services, bound, write, lambda: _approve(services, queued, now_ms, undo=undo))
 
 
 async def approve_together(
@@ -102,7 +99,7 @@ async def approve_together(
     def begin() -> Transaction[tuple[Action, ...]]:
         done = []
         for wish in asked:
-            done.append((yield from _approve(services, wish, no_link, now_ms, undo=undo)))
+            done.append((yield from _approve(services, wish, now_ms, undo=undo)))
         return tuple(done)
 
     return await _write(services, bound, write, begin)
@@ -169,13 +166,12 @@ async def read_readiness(services: EffectServices, action: Action) -> Readiness 
 
 
 def _approve(
-    services: ExecutionServices, wish: DecisionOrder, links: Links, now_ms: int, *, undo: bool
+    services: ExecutionServices, wish: DecisionOrder, now_ms: int, *, undo: bool
 ) -> Transaction[Action]:
     action = yield from decisions.approve(
         wish.decider,
         wish.action.action_id,
         wish.seen,
-        links,
         now_ms,
         seals=services.keys.seals,
         send_now=wish.send,
@@ -199,12 +195,10 @@ async def _write(services: ExecutionServices, bound: Action | None, write: Write
     return done
 
 
-async def reject(
-    clock: Clock, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
-) -> R:
+async def reject(clock: Clock, wish: DecisionOrder, reason: str, write: Write[Action, R]) -> R:
     """Reject an action for good, with a reason."""
     now_ms = clock.now_ms()
-    return await write(lambda: _reject(wish, reason, links, now_ms))
+    return await write(lambda: _reject(wish, reason, now_ms))
 
 
 async def reject_together(
@@ -216,14 +210,14 @@ async def reject_together(
     def begin() -> Transaction[tuple[Action, ...]]:
         done = []
         for wish in asked:
-            done.append((yield from _reject(wish, reason, no_link, now_ms)))
+            done.append((yield from _reject(wish, reason, now_ms)))
         return tuple(done)
 
     return await write(begin)
 
 
-def _reject(wish: DecisionOrder, reason: str, links: Links, now_ms: int) -> Transaction[Action]:
-    return decisions.reject(wish.decider, wish.action.action_id, reason, wish.seen, links, now_ms)
+def _reject(wish: DecisionOrder, reason: str, now_ms: int) -> Transaction[Action]:
+    return decisions.reject(wish.decider, wish.action.action_id, reason, wish.seen, now_ms)
 
 
 async def reject_held(
@@ -249,15 +243,13 @@ async def release_held(
     return await write(lambda: flood.release(decider, group, until_ms, now_ms))
 
 
-async def withdraw(
-    clock: Clock, wish: DecisionOrder, reason: str, write: Write[Action, R], *, links: Links = no_link
-) -> R:
+async def withdraw(clock: Clock, wish: DecisionOrder, reason: str, write: Write[Action, R]) -> R:
     """Withdraw an approval of an action that is not sent yet."""
     now_ms = clock.now_ms()
 
     def begin() -> Transaction[Action]:
         yield from require_seen(wish)
-        return (yield from decisions.withdraw(wish.decider, wish.action.action_id, reason, links, now_ms))
+        return (yield from decisions.withdraw(wish.decider, wish.action.action_id, reason, now_ms))
 
     return await write(begin)
 
@@ -273,9 +265,7 @@ async def ask_for_changes(clock: Clock, wish: DecisionOrder, text: str, write: W
     """Ask the agent for changes. The action stays as it is."""
     now_ms = clock.now_ms()
     return await write(
-        lambda: decisions.ask_for_changes(
-            wish.decider, wish.action.action_id, text, wish.seen, no_link, now_ms
-        )
+        lambda: decisions.ask_for_changes(wish.decider, wish.action.action_id, text, wish.seen, now_ms)
     )
 
 
@@ -285,7 +275,6 @@ async def edit(
     changes: dict[str, Any] | PreparedEdit,
     write: Write[Action, R],
     *,
-    links: Links = no_link,
     schedule_ms: int | None = None,
     asked: str = "",
     key_of: str = "",
@@ -306,7 +295,6 @@ async def edit(
             wish.action.action_id,
             prepared,
             wish.seen,
-            links,
             now_ms,
             schedule_ms=schedule_ms,
             asked=asked,
@@ -322,12 +310,8 @@ async def try_blocked(
     return await write(await account_binding.look_again(services, caller, action_id))
 
 
-async def hand_over(
-    services: EffectServices, wish: DecisionOrder, write: Write[Action, R], *, links: Links
-) -> R:
+async def hand_over(services: EffectServices, wish: DecisionOrder, write: Write[Action, R]) -> R:
     """Turn an action into one that a person does by hand: other content, which waits."""
     prepared = await prepare_edit(services, wish.action, decisions.HAND_OVER, recheck=False)
     now_ms = services.clock.now_ms()
-    return await write(
-        lambda: decisions.hand_over(wish.decider, wish.action.action_id, prepared, links, now_ms)
-    )
+    return await write(lambda: decisions.hand_over(wish.decider, wish.action.action_id, prepared, now_ms))

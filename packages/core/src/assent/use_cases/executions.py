@@ -20,7 +20,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Clock, OutcomeUnknown, SendOutcome, Transaction
 from assent.present.outlook import Executed
-from assent.present.refusals import SIGNED_IN_ANSWER, Links, needs_approval, no_link, refuse_missing_type
+from assent.present.refusals import SIGNED_IN_ANSWER, needs_approval, refuse_missing_type
 from assent.use_cases.decisions import DecisionOrder, R, Write, require_seen
 
 Outcome = Literal["happened", "did_not_happen", "not_yet_known"]
@@ -86,14 +86,12 @@ async def resolve(
     outcome: Outcome,
     evidence: str,
     write: Write[Action, R],
-    *,
-    links: Links = no_link,
 ) -> R:
     """Record what a person found out about an unknown outcome. That it did not happen allows a second send, so only a
     signed-in person may say that (C8)."""
     decider, action_id = wish.decider, wish.action.action_id
     if outcome == "did_not_happen" and not suffices(decider.assurance, Assurance.PERSON):
-        raise needs_approval(wish.action, links(wish.action), SIGNED_IN_ANSWER)
+        raise needs_approval(wish.action, SIGNED_IN_ANSWER)
     facts: dict[str, Any] = {
         "by": decider.by,
         "assurance": decider.assurance,
@@ -159,7 +157,6 @@ async def record_by_hand(
     url: str | None,
     write: Write[Action, R],
     *,
-    links: Links = no_link,
     blocked: bool = False,
 ) -> R:
     """Record that a person did an approved action by hand, and where it is. `blocked`: its connector cannot do it."""
@@ -170,9 +167,7 @@ async def record_by_hand(
     def begin() -> Transaction[Action]:
         yield from require_seen(wish)
         return (
-            yield from decisions.record_publish(
-                decider, action_id, url, links, now_ms, seals=seals, blocked=blocked
-            )
+            yield from decisions.record_publish(decider, action_id, url, now_ms, seals=seals, blocked=blocked)
         )
 
     return await write(begin)

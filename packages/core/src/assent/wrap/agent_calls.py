@@ -415,7 +415,6 @@ async def claim_call(call: Call, request: ClaimCall) -> ClaimReply:
         action_id=action_id,
         tool=CLAIM,
         by=call.caller.name,
-        link_scope=call.caller.link_scope,
     )
     action = await executions.hand_out(call.services, order)
     if action.attempt is None:

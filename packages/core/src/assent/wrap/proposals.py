@@ -265,7 +265,7 @@ def answer(
             f"{said} Call chieflab_get_action with actionId {action.action_id} and waitSeconds 50 to get its result. "
             "Do not make it again."
         )
-    return refuse(needs_approval(action, url, describe_waiting(action, url, frozen)))
+    return refuse(needs_approval(action, describe_waiting(action, url, frozen), review_url=url))
 
 
 def refuse(refusal: Refusal) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def _revise(
     action: Action, wanted: Action, readiness: Readiness, by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
     effect = wanted.effect
-    with refusals.wording(refusals.no_link):
+    with refusals.wording():
         steps = gate.judge_decision(action, Move.EDIT, gate.ANY_CONTENT, now_ms)
     changed = msgspec.structs.replace(
         drift.with_observation(action, gate.read_observation(wanted)),

@@ -31,7 +31,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.texts import has_encoded_word, is_one_line
 from assent.ports import Preparation
-from assent.present.refusals import no_link, refuse_missing_type, wording
+from assent.present.refusals import refuse_missing_type, wording
 
 
 def check_contents(effects: EffectTypes, preparation: Preparation) -> Preparation:
@@ -136,7 +136,7 @@ async def prepare_edit(
         effect = await edit_effect(services, action.effect, changes)
         if circumstances.rereads(services, effect):
             # Nothing is read for an edit that the transaction refuses.
-            with wording(no_link):
+            with wording():
                 judge_decision(action, Move.EDIT, ANY_CONTENT, services.clock.now_ms())
             effect, _ = await circumstances.address(services, action.workspace_id, effect)
         view = await describe(services, action.workspace_id, effect)

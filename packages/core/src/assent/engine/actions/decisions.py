@@ -42,7 +42,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.present import refusals
-from assent.present.refusals import Links, wording
+from assent.present.refusals import wording
 from assent.present.workflow_step import refuse_confirmation
 from assent.sql.loader import statements
 
@@ -53,7 +53,6 @@ def approve(
     decider: Decider,
     action_id: ActionId,
     seen: SeenVersion,
-    links: Links,
     now_ms: int,
     *,
     seals: Seals,
@@ -73,7 +72,7 @@ def approve(
     if action.effect.recipients or action.view.facets.recipients:
         action = yield from actions.judge(action, now_ms)
     observed = gate.read_observation(action)
-    with wording(links):
+    with wording():
         steps, needed, voice = gate.judge_approval(action, policy, decider, seen, now_ms)
     shown_ms, since_ms = decider.shown_ms, observed.since_ms
     if shown_ms is not None and shown_ms < since_ms and not shown_ms <= now_ms < since_ms:
@@ -170,11 +169,11 @@ def _schedule(action: Action, now_ms: int, undo_ms: int) -> Transaction[None]:
 
 
 def reject(
-    decider: Decider, action_id: ActionId, reason: str, seen: SeenVersion, links: Links, now_ms: int
+    decider: Decider, action_id: ActionId, reason: str, seen: SeenVersion, now_ms: int
 ) -> Transaction[Action]:
     """Reject an action for good and store the reason. An approval is withdrawn first."""
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
-    with wording(links):
+    with wording():
         steps = gate.judge_decision(action, Move.REJECT, seen, now_ms)
     changed = msgspec.structs.replace(action, rejection=reason)
     facts = describe_decider(decider, reason=reason, policy=digest_policy(policy))
@@ -185,9 +184,7 @@ def reject(
     return rejected
 
 
-def withdraw(
-    decider: Decider, action_id: ActionId, reason: str, links: Links, now_ms: int
-) -> Transaction[Action]:
+def withdraw(decider: Decider, action_id: ActionId, reason: str, now_ms: int) -> Transaction[Action]:
     """Withdraw an approval before the action is claimed. One of several approvers withdraws their own,
     also if all have approved: the action then waits, and the other approvals are kept."""
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
@@ -196,7 +193,7 @@ def withdraw(
     if own and action.status is Status.AWAITING_APPROVAL:
         yield from actions.note(action, "approval_taken_back", facts, now_ms)
         return action
-    with wording(links):
+    with wording():
         steps = gate.judge_decision(action, Move.WITHDRAW, ANY_CONTENT, now_ms)
     return (
         yield from approvals.end_approval(action, action, steps, {**facts, "ownOnly": own}, now_ms, keep=own)
@@ -208,7 +205,6 @@ def edit(
     action_id: ActionId,
     prepared: PreparedEdit | Refusal | None,
     seen: SeenVersion,
-    links: Links,
     now_ms: int,
     *,
     schedule_ms: int | None = None,
@@ -223,7 +219,7 @@ def edit(
     prepared.
     """
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
-    with wording(links):
+    with wording():
         steps = gate.judge_decision(action, Move.EDIT, seen, now_ms)
     refuse_schedule(schedule_ms, now_ms, schedulable=action.view.schedulable)
     kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
@@ -303,12 +299,12 @@ MOST_KEPT: Final = 20
 
 
 def ask_for_changes(
-    decider: Decider, action_id: ActionId, text: str, seen: SeenVersion, links: Links, now_ms: int
+    decider: Decider, action_id: ActionId, text: str, seen: SeenVersion, now_ms: int
 ) -> Transaction[Action]:
     """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION
     for other content."""
     action, *_ = yield from actions.lock(decider.workspace_id, action_id)
-    with wording(links):
+    with wording():
         gate.judge_decision(action, Move.REJECT, seen, now_ms)
     wish = {
         "text": text,
@@ -335,7 +331,7 @@ HAND_OVER: Final[dict[str, Any]] = {"connector": MANUAL, "target": None}
 
 
 def hand_over(
-    decider: Decider, action_id: ActionId, prepared: PreparedEdit | Refusal, links: Links, now_ms: int
+    decider: Decider, action_id: ActionId, prepared: PreparedEdit | Refusal, now_ms: int
 ) -> Transaction[Action]:
     """Change an action's connector to manual: another effect, so it needs a new approval (C29).
     `prepared` is the edit `HAND_OVER`."""
@@ -343,14 +339,13 @@ def hand_over(
     if action.effect.connector == MANUAL:
         return action
     refuse_confirmation(action)
-    return (yield from edit(decider, action_id, prepared, ANY_CONTENT, links, now_ms))
+    return (yield from edit(decider, action_id, prepared, ANY_CONTENT, now_ms))
 
 
 def record_publish(
     decider: Decider,
     action_id: ActionId,
     url: str | None,
-    links: Links,
     now_ms: int,
     *,
     seals: Seals,
@@ -364,11 +359,11 @@ def record_publish(
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
     by_hand = action.view.executes == "person" or blocked
     needed = policy.require(action)
-    with refusals.wording(links):
+    with refusals.wording():
         gate.judge_execution(action, needed, now_ms, seals, by_hand=by_hand)
     present = yield from approvals.list_present(action, needed)
     if present is not None and not holds(present, needed, action):
-        raise refusals.needs_approval(action, links(action), refusals.APPROVER_LEFT)
+        raise refusals.needs_approval(action, refusals.APPROVER_LEFT)
     refuse_confirmation(action)
     if not by_hand:
         raise Refusal(

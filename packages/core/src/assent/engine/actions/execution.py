@@ -106,7 +106,6 @@ from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import EffectServices, ExecutionServices
 from assent.gate import gate
 from assent.gate.records import Action, Attempt
-from assent.gate.review_link import LOOK, Scope
 from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -143,8 +142,6 @@ class ExecutionOrder(Record, kw_only=True):
     refused."""
     holder: str | None = None
     """The API key that owns the stored answer (`Principal.holder`)."""
-    link_scope: Scope = LOOK
-    """Rights of the review link in a refusal."""
 
     def digest(self) -> str:
         return canonical.digest({"actionId": self.action_id})
@@ -181,7 +178,7 @@ async def _ask_connector(
     else:
         bound, readiness = await account_binding.bind(services, action, by=order.by, via=order.tool)
         if bound is not None:
-            raise refuse_new_account(services, order, bound)
+            raise refuse_new_account(bound)
         unready = circumstances.explain_unready(services, order.workspace_id, action.effect, readiness)
         readiness = msgspec.structs.replace(readiness, fix_hint=advise(unready))
     return ReadinessAnswer(connector.id, action.digest, readiness, observed)
@@ -194,7 +191,7 @@ async def _put_aside(
     now_ms, seen = services.clock.now_ms(), question.action
     if isinstance(question, HaveApproversLeft):
         again = partial(approvals.reopen, seen, order.by, order.tool, now_ms)
-        return refuse_incomplete(services, order, await services.store.write(again))
+        return refusals.needs_approval(await services.store.write(again), refusals.APPROVER_LEFT)
     if isinstance(question, HasDrifted):
         now, changes = question.now, question.changes
         changed = await drift_probe.send_back(services, seen, now, changes, by=order.by, via=order.tool)
@@ -202,28 +199,18 @@ async def _put_aside(
     suspend = partial(suspend_doubted, seen, services.new_id(now_ms), now_ms)
     unknown = await services.store.write(suspend)
     services.background.wake_jobs()
-    url = services.links.review_url(order.workspace_id, unknown.run_id, now_ms, order.link_scope)
-    return refusals.unknown_outcome(unknown, url)
+    return refusals.unknown_outcome(unknown)
 
 
-def refuse_new_account(services: EffectServices, order: ExecutionOrder, bound: Action) -> Refusal:
+def refuse_new_account(bound: Action) -> Refusal:
     """Build the refusal for an action that was bound to an account just now: it needs a new
     approval with that account."""
-    now_ms = services.clock.now_ms()
     return Refusal(
         Reason.REQUIRES_APPROVAL,
         status=bound.status,
         action_id=bound.action_id,
-        review_url=services.links.review_url(bound.workspace_id, bound.run_id, now_ms, order.link_scope),
         user_message=describe_binding(bound),
     )
-
-
-def refuse_incomplete(services: EffectServices, order: ExecutionOrder, reopened: Action) -> Refusal:
-    """Build the refusal for an action that lacks an approval now, because an approver has left."""
-    now_ms = services.clock.now_ms()
-    url = services.links.review_url(reopened.workspace_id, reopened.run_id, now_ms, order.link_scope)
-    return refusals.needs_approval(reopened, url, refusals.APPROVER_LEFT)
 
 
 class GuardAsked(Exception):  # noqa: N818 - control flow
@@ -273,9 +260,6 @@ def claim(
             connector=connector,
             prices=services.limits.credit_prices,
             seals=services.keys.seals,
-            links=lambda held: services.links.review_url(
-                held.workspace_id, held.run_id, now_ms, order.link_scope
-            ),
         )
     )
     if isinstance(verdict, Refuse):

@@ -19,7 +19,6 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import FLOOD_WINDOW_MS, MINUTE_MS
 from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Transaction
-from assent.present.refusals import no_link
 from assent.sql.loader import statements
 
 MOST_GROUPS: Final = 20
@@ -109,7 +108,7 @@ def reject_some(
     """Reject a part of what was held until a time. Returns how many; zero at the end."""
     found = yield from list_held(group, until_ms, now_ms)
     for action in found:
-        yield from decisions.reject(decider, action.action_id, reason, ANY_CONTENT, no_link, now_ms)
+        yield from decisions.reject(decider, action.action_id, reason, ANY_CONTENT, now_ms)
     if found:
         yield from _note(decider, group, "proposals_rejected", len(found), now_ms)
     return len(found)

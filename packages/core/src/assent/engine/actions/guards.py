@@ -23,7 +23,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Connector
 from assent.present import refusals
-from assent.present.refusals import Links, refuse_frozen
+from assent.present.refusals import refuse_frozen
 from assent.present.workflow_step import refuse_confirmation
 
 
@@ -56,7 +56,6 @@ class ClaimFacts(Record, kw_only=True):
     connector: Connector | None
     prices: Mapping[str, int]
     seals: Seals
-    links: Links
 
     @property
     def now_ms(self) -> int:
@@ -131,7 +130,7 @@ def is_approved(facts: ClaimFacts) -> Verdict:
     try:
         gate.judge_execution(facts.action, facts.needed, facts.now_ms, facts.seals, by_hand=by_hand)
     except gate.Objection as objection:
-        return Refuse(refusals.word(objection, facts.links))
+        return Refuse(refusals.word(objection))
     return PASS
 
 
@@ -145,7 +144,7 @@ def has_the_approval_that_is_meant(facts: ClaimFacts) -> Verdict:
     approval = facts.action.approval
     if facts.approval is None or (approval is not None and approval.since == facts.approval):
         return PASS
-    return Refuse(refusals.needs_approval(facts.action, None))
+    return Refuse(refusals.needs_approval(facts.action))
 
 
 def suits_the_tool(facts: ClaimFacts) -> Verdict:

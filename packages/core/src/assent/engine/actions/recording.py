@@ -68,7 +68,7 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
     move = _find_move(outcome, action) if not is_late else None
     if attempt is None or move is None:
         yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
-        return refusals.in_progress(action) if is_late else refusals.unknown_outcome(action, None)
+        return refusals.in_progress(action) if is_late else refusals.unknown_outcome(action)
     reply = yield from settle(action, outcome, move, now_ms, head)
     if isinstance(outcome, OutcomeUnknown):
         soon_ms = now_ms + LOOK_AGAIN_AFTER_MS

@@ -99,7 +99,7 @@ def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or is_expired(action, call.now_ms) or is_rewritten(action):
         return None
-    with refusals.wording(lambda held: call.review_url(held.run_id)):
+    with refusals.wording():
         gate.judge_execution(action, asked.policy.require(action), call.now_ms, call.seals)
     return Decision("approved")
 
@@ -150,7 +150,7 @@ def ask(
     asked_for = decisions.list_change_requests(action)
     wish = asked_for[-1]["text"] if asked_for else None
     words = workflow_step.describe_waiting(action, outcome.title, wish, earlier)
-    return refusals.needs_approval(action, call.review_url(action.run_id), words)
+    return refusals.needs_approval(action, words, review_url=call.review_url(action.run_id))
 
 
 def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
