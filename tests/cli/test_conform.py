@@ -16,7 +16,7 @@ from tests import warm_processes
 from tests.cli.conftest import Assent
 from tests.conformance.test_wires import ODD, is_running
 from tests.extensions.test_processes import GOOD
-from tests.processes.running import ASSENT, DEADLINE_SECONDS, Serve, environment, eventually, free_port
+from tests.processes.running import ASSENT, DEADLINE_SECONDS, environment, eventually, free_port
 
 from assent_conform.checks.catalog import ALL_CHECKS
 
@@ -167,19 +167,6 @@ def env(tmp_path: Path) -> dict[str, str]:
             "ASSENT_RATE_LIMIT_PER_MINUTE": "10000",
         }
     )
-
-
-@pytest.mark.slow
-def test_a_running_server_conforms_with_two_keys(tmp_path: Path, env: dict[str, str]) -> None:
-    with Serve(tmp_path / "data", {"ASSENT_RATE_LIMIT_PER_MINUTE": "10000"}) as server:
-        keys = make_keys(env)
-        given = "\n".join(keys) + "\n"
-        code, report, said = run(
-            env, "conform", server.base_url, "--key-stdin", "--allow-effects", given=given
-        )
-        assert (code, report["failed"]) == (0, 0), report
-        assert not_passed(report).keys() == {"rate_refusal", "clean_output"}
-        assert not any(key in said for key in keys)
 
 
 @pytest.mark.slow

@@ -15,8 +15,6 @@ from tests.install.test_tracked_files import find_distributions
 
 from assent.__main__ import parse_stdio_flags
 from assent.cli.new import write_files
-from assent.engine.core.tenancy import SCOPES
-from assent.gate.policy import PRESETS
 from assent.kernel.distribution import DISTRIBUTION, PUBLISHED, list_dependencies, uvx_words, word_install
 from assent.settings import client_config as cli_welcome
 from assent.settings.load import BadFlag, Settings, load_settings
@@ -128,30 +126,12 @@ def test_without_an_installed_script_the_interpreter_is_named(
     assert cli_welcome.this_command() == [str(tmp_path / "python"), "-m", "assent"]
 
 
-def test_it_says_what_an_agent_may_decide_and_how_to_close_that() -> None:
-    text = cli_welcome.welcome_text(SETTINGS)
-    assert "Your agent may pass on your yes." in text
-    assert "http://127.0.0.1:8080/settings/policy" in text
-    assert "policy set --data-dir" in text
-    [command] = [line for line in text.splitlines() if "drafts-only" in line]
-    words = shlex.split(command)
-    granted = [words[at + 1] for at, word in enumerate(words) if word == "--scope"]
-    assert granted and not {"actions:decide", "actions:execute"} & set(granted)
-    assert set(granted) <= set(SCOPES)
-
-
 def test_a_command_that_serves_has_the_same_operators() -> None:
     settings = msgspec.structs.replace(SETTINGS, operators=("/srv/billing.py",))
     for words in (("serve",), ("serve", "--port", "8081"), ("stdio",)):
         command = cli_welcome.own_command(settings, *words)
         assert command[command.index("--operators") + 1] == "/srv/billing.py"
     assert "--operators" not in cli_welcome.own_command(settings, "owner-link")
-
-
-def test_it_says_which_policy_holds() -> None:
-    text = cli_welcome.welcome_text(SETTINGS, PRESETS["people"])
-    assert "Only people, signed in." in text
-    assert "drafts-only" not in text
 
 
 @pytest.mark.parametrize(

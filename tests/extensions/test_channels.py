@@ -240,23 +240,6 @@ async def test_a_provider_that_refuses_to_name_the_account_is_not_connected(room
     assert await room.app.connections.find(room.workspace_id, "pressroom") is None
 
 
-async def test_a_request_that_never_left_can_be_tried_again_and_one_without_an_answer_is_unknown(
-    room: Newsroom,
-) -> None:
-    await room.connect()
-    action_id = await stage(room)
-    await approve_on_page(room, action_id)
-    room.far.plan(Outcome.REFUSE_429)
-    assert (await room.denied(EXECUTE, actionId=action_id))["reason"] == "rate_limited"
-    room.far.plan(Outcome.RESET_BEFORE)
-    assert (await room.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
-    room.clock.advance(seconds=5)
-    await room.run_jobs()
-    assert await room.where(action_id) == "retryable"
-    assert (await room.done(EXECUTE, actionId=action_id))["ok"]
-    assert len(room.far.happened("release")) == 1
-
-
 @pytest.mark.parametrize("changed_settings", [{"allow_hosts": ()}])
 async def test_requests_to_private_addresses_need_the_permission_of_the_settings(room: Newsroom) -> None:
     answer = await room.connect()

@@ -69,24 +69,6 @@ async def test_a_refund_is_staged_approved_by_a_person_and_paid_once_with_the_ap
     assert kinds[0] == "run_prepared" and len(kinds) >= 4
 
 
-async def test_an_error_before_the_request_leaves_the_approval_and_one_inside_makes_the_outcome_unknown(
-    surface: Gate, shop: Any
-) -> None:
-    action_id = await stage(surface)
-    await approve(surface, action_id)
-    shop.FAULTS.append("before")
-    refused = await surface.denied(EXECUTE, actionId=action_id)
-    assert refused["reason"] == "connector_failed"
-    assert await surface.where(action_id) == "retryable"
-    shop.FAULTS.append("inside")
-    unknown = await surface.denied(EXECUTE, actionId=action_id)
-    assert unknown["reason"] == "outcome_unknown"
-    surface.clock.advance(seconds=5)
-    await surface.run_jobs()
-    assert await surface.where(action_id) == "executed"
-    assert len(shop.LEDGER) == 1
-
-
 async def test_a_process_that_dies_while_it_pays_leaves_an_unknown_outcome_and_no_second_payment(
     surface: Gate, shop: Any
 ) -> None:

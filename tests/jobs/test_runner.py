@@ -126,27 +126,6 @@ async def test_no_more_jobs_run_at_once_than_allowed(url: str) -> None:
 # Failing
 
 
-async def test_a_raising_handler_is_retried_on_its_schedule_and_ends_dead_and_listed(url: str) -> None:
-    async def explode(job: Job) -> None:
-        raise ValueError("the password is hunter2")
-
-    handler, clock = Handled(explode), Clock()
-    async with opened(url) as store:
-        await enqueue(store, "k")
-        subject = runner(store, clock, greeting(handler, 1_000, 60_000))
-        ran_at_ms = []
-        for _ in range(200):
-            if await subject.run_due_once():
-                ran_at_ms.append(clock.at_ms - NOON)
-            clock.at_ms += 1_000
-        assert ran_at_ms == [0, 1_000, 61_000]
-        (dead,) = await store.read(partial(jobs.list_dead, 10))
-        assert (dead.key, dead.attempts, dead.finished_ms) == ("k", 3, NOON + 61_000)
-        assert dead.last_error is not None
-        assert dead.last_error.startswith("ValueError at test_runner.py:")
-        assert "hunter2" not in dead.last_error
-
-
 @pytest.mark.parametrize(
     ("error", "kept"),
     [

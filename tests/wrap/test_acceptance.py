@@ -129,54 +129,6 @@ async def test_a_hint_that_arrives_later_never_opens_the_gate_and_a_rule_does(
     await ruled.close()
 
 
-async def test_a_hint_that_goes_and_comes_back_has_arrived_later(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    await client.names()
-    for hints in ({}, READS):
-        wrapped.clock.advance(seconds=300)
-        question = await ask(wrapped, client, tools={"look": {"annotations": hints, **OTHER}})
-        assert names_of(question) == {"look": False}
-        await wrapped.approve(question.action_id)
-    client.start_call("look", path="a")
-    assert len(await wrapped.until_waiting()) == 1
-    assert wrapped.calls_of("look") == []
-
-
-async def test_another_kept_profile_that_lets_calls_pass_is_counted_in_what_the_question_says(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    ruled = await wrapped.open(rules=PASS)
-    await ruled.names()
-    await client.names()
-    question = await ask(wrapped, client, tools={"store": OTHER})
-    assert names_of(question) == {"store": True}
-    await wrapped.approve(question.action_id)
-    assert not (await ruled.call("store", path="a", content="b")).get("isError")
-    client.start_call("store", path="a", content="b")
-    assert len(await wrapped.until_waiting()) == 1
-    await ruled.close()
-
-
-async def test_a_rule_of_any_kept_profile_counts_however_many_were_used_since(
-    wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(repository, "COMPARED", 2)
-    ruled = await wrapped.open(rules=PASS)
-    await ruled.names()
-    later = []
-    for number in range(3):
-        wrapped.clock.advance(seconds=1)
-        later.append(await wrapped.open(environment={"PATH": f"/usr/bin:/bin:/{number}"}))
-    # Nor does it matter who asks.
-    for client in (later[-1], ruled):
-        question = await ask(wrapped, client, tools={"store": OTHER})
-        assert names_of(question) == {"store": True} and "store" in question.view.danger
-        wrapped.clock.advance(seconds=300)
-    for each in (ruled, *later):
-        await each.close()
-
-
 async def test_a_yes_that_did_not_hear_of_a_new_rule_accepts_nothing_and_is_asked_for_again(
     wrapped: Wrapped, client: FrontClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,15 +254,6 @@ async def test_what_was_rejected_is_asked_about_again_only_beside_something_new(
     question = await ask(wrapped, client, tools={"store": OTHER}, more=[made("extra")])
     assert names_of(question) == {"extra": False, "store": False}
     await later.close()
-
-
-async def test_a_hidden_tool_needs_no_acceptance(wrapped: Wrapped) -> None:
-    client = await wrapped.open(rules='[notes.tools.store]\nmode = "hide"\n')
-    await client.names()
-    wrapped.want(tools={"store": OTHER})
-    await client.names()
-    assert await wrapped.waiting() == []
-    await client.close()
 
 
 async def test_more_than_a_person_can_read_is_asked_about_in_parts(

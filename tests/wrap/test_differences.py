@@ -110,18 +110,6 @@ async def test_a_text_that_changed_is_shown_before_a_yes_in_the_chat_counts(
     assert len(wrapped.calls_of("store")) == 1
 
 
-async def test_a_text_that_stays_as_it_was_keeps_its_time_and_is_replaced_once(
-    wrapped: Wrapped, writer: FrontClient
-) -> None:
-    asked_ms, action_id = wrapped.clock.now_ms(), await ask(wrapped, writer)
-    wrapped.clock.advance(hours=3)
-    await wrapped.done(APPROVE, actionId=action_id)
-    await wrapped.run_jobs()
-    assert await wrapped.where(action_id) == "executed"
-    assert (await show(wrapped, action_id))[0] == label(asked_ms)
-    assert len(wrapped.calls_of("store")) == 1
-
-
 async def test_a_text_that_changed_after_the_approval_is_not_replaced(
     wrapped: Wrapped, writer: FrontClient
 ) -> None:

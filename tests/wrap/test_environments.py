@@ -198,29 +198,6 @@ async def test_a_call_whose_server_changed_is_not_made_and_says_so(wrapped: Wrap
     await client.close()
 
 
-async def test_a_start_that_fails_names_variables_that_exist_and_were_not_passed(wrapped: Wrapped) -> None:
-    words = [sys.executable, "-I", "-c", "import os; os.environ['NEEDED_TOKEN']"]
-    unset = {f"A_{number}": "foreign-value" for number in range(20)}
-    mine = {
-        **PATH,
-        **unset,
-        **FOREIGN,
-        "NEEDED_TOKEN": "foreign-value",
-        "GIVEN": "x",
-        "PWD": "/",
-        "TERM": "x",
-    }
-    client = await wrapped.open_front(mine, "GIVEN", words=words)
-    assert "store" not in await client.names()
-    (note,) = client.notes
-    for text in (note["params"]["data"], said(await client.call("store", path="a"))):
-        named = text.partition("not passed: ")[2].partition(" and ")[0].split(", ")
-        assert named[0] == "NEEDED_TOKEN" and len(named) == 12
-        assert not {"GIVEN", "PWD", "TERM", "PATH", "ASSENT_SECRET"} & set(named)
-        assert "foreign-value" not in text and "--env" in text
-    await client.close()
-
-
 @pytest.mark.slow
 def test_a_front_writes_a_failed_start_into_its_clients_log_and_not_into_the_protocol(tmp_path: Path) -> None:
     program = ("--", sys.executable, "-I", "-c", "import os; os.environ['NEEDED_TOKEN']")

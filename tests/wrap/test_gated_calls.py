@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from tests.wrap.kit import FrontClient, Wrapped, said
 
-from assent.engine.core import freezes
 from assent.gate.rules.source import read_policy
 
 pytestmark = pytest.mark.anyio
@@ -74,25 +73,6 @@ async def test_sixty_four_equal_proposals_are_one_question_and_one_call(
     assert wrapped.calls_of("store") == [{"path": "a", "content": "once"}]
     assert any(not each.get("isError") for each in done)
     assert await wrapped.waiting() == []
-
-
-@pytest.mark.parametrize("other", [{"content": "b"}, {"path": "b"}])
-async def test_two_different_calls_of_one_tool_are_two_questions_with_an_answer_each(
-    wrapped: Wrapped, client: FrontClient, other: dict[str, str]
-) -> None:
-    given: dict[str, Any] = {"path": "a", "content": "a"}
-    first = client.start_call("store", **given)
-    (one,) = await wrapped.until_waiting()
-    second = client.start_call("store", **given | other)
-    waiting = await wrapped.until_waiting(2)
-    (two,) = [each for each in waiting if each["id"] != one["id"]]
-    assert (await wrapped.stored(two["id"])).effect.arguments == given | other
-
-    await wrapped.done("chieflab_reject_action", actionId=one["id"], reason="Not this one.")
-    assert (await asyncio.wait_for(first, 20))["result"]["isError"]
-    await wrapped.approve(two["id"])
-    assert said((await asyncio.wait_for(second, 20))["result"]) == "store done"
-    assert wrapped.calls_of("store") == [given | other]
 
 
 async def test_after_a_decision_the_same_call_is_a_new_question(
@@ -255,25 +235,6 @@ async def test_repeated_keys_are_refused_and_nothing_is_asked(wrapped: Wrapped, 
     assert await wrapped.waiting() == []
 
 
-@pytest.mark.parametrize("value", [2**60, "nul \x00", "x" * 120_000])
-async def test_a_value_that_cannot_be_kept_and_shown_whole_is_refused(
-    wrapped: Wrapped, client: FrontClient, value: object
-) -> None:
-    result = await client.call("store", path="a", content=value)
-    assert result["isError"]
-    assert json.loads(said(result).splitlines()[-1])["reason"] == "validation_error"
-    assert await wrapped.waiting() == []
-
-
-async def test_the_name_of_an_argument_cannot_look_like_another_argument(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    params = {"name": "store", "arguments": {"path": "a", "content: harmless\npath": "b"}}
-    result = await client.request("tools/call", params)
-    assert json.loads(said(result).splitlines()[-1])["reason"] == "validation_error"
-    assert await wrapped.waiting() == []
-
-
 async def test_arguments_reach_the_server_exactly_as_they_were_approved(
     wrapped: Wrapped, client: FrontClient
 ) -> None:
@@ -289,42 +250,6 @@ async def test_arguments_reach_the_server_exactly_as_they_were_approved(
     (waiting,) = await wrapped.until_waiting()
     await wrapped.approve(waiting["id"])
     assert wrapped.calls_of("store") == [given]
-
-
-async def test_the_question_names_the_call_and_shows_every_argument_with_the_difference(
-    wrapped: Wrapped,
-) -> None:
-    rules = """
-    [notes.tools.store]
-    title = "Write {path}"
-    diff = {tool = "look", arguments = {path = "path"}, after = "content"}
-    """
-    wrapped.want(notes={"a.txt": "before\\n"})
-    client = await wrapped.open(trust=True, rules=rules)
-    client.start_call("store", path="a.txt", content="after\\n")
-    (waiting,) = await wrapped.until_waiting()
-    view = (await wrapped.stored(waiting["id"])).view
-    assert view.title == "Write a.txt"
-    _, diff = view.blocks
-    assert (getattr(diff, "before", ""), getattr(diff, "after", "")) == ("before\\n", "after\\n")
-    await client.close()
-
-
-async def test_an_approved_call_of_a_wrapped_tool_is_not_made_while_sending_is_frozen(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    now_ms, place = wrapped.clock.now_ms(), wrapped.workspace_id
-    await wrapped.app.store.write(lambda: freezes.freeze(place, now_ms, by="test", why=""))
-    client.start_call("store", path="a", content="b")
-    (waiting,) = await wrapped.until_waiting()
-    await wrapped.approve(waiting["id"])
-    refused = await wrapped.denied("chieflab_execute_approved_action", actionId=waiting["id"])
-    assert refused["reason"] == "frozen"
-    await wrapped.run_jobs()
-    assert wrapped.calls_of("store") == []
-    await wrapped.app.store.write(lambda: freezes.unfreeze(place, now_ms, by="test"))
-    await wrapped.done("chieflab_execute_approved_action", actionId=waiting["id"])
-    assert len(wrapped.calls_of("store")) == 1
 
 
 async def test_a_policy_can_name_a_wrapped_tool(wrapped: Wrapped, client: FrontClient) -> None:

@@ -126,14 +126,6 @@ async def test_without_a_yes_nothing_changes_and_nothing_is_rejected(
 
 
 @both_eras
-async def test_a_client_without_a_dialog_leaves_it_to_the_review_page(surface: Gate, mode: str) -> None:
-    await surface.set_policy(CONFIRMED)
-    action_id = await surface.staged()
-    async with agent(surface, mode) as asking:
-        await requires_link(surface, await asking.approve(action_id), action_id)
-
-
-@both_eras
 async def test_a_client_that_accepts_everything_never_gets_past_client(surface: Gate, mode: str) -> None:
     await surface.set_policy(CONFIRMED)
     robot = saying("accept", YES)

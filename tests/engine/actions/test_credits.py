@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
-from tests.engine.actions.provider import Provider, lost_after, lost_before, refused, unreachable
+from tests.engine.actions.provider import Provider, lost_after, lost_before, unreachable
 
 from assent.engine.actions import recording
 from assent.engine.learning import credits
@@ -135,15 +135,6 @@ async def test_what_was_definitely_not_sent_is_given_back_and_a_retry_is_paid_on
 
     assert await kinds(metered) == ["limit", *["reserve", "release"] * 2, "reserve", "settle"]
     assert (await account(metered)).spent == 3
-
-
-async def test_a_final_refusal_costs_nothing(metered: Gate) -> None:
-    await limit(metered, 3)
-    metered.providers["native"].plan.append(refused)
-
-    await metered.denied(EXECUTE, actionId=await metered.approved(costCredits=3))
-
-    assert (await account(metered)).available == 3
 
 
 async def test_an_unknown_outcome_keeps_its_credits_until_it_is_known(metered: Gate) -> None:

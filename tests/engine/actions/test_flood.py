@@ -30,15 +30,6 @@ async def test_what_a_key_proposes_beyond_the_limit_is_staged_and_held_and_says_
 
 
 @few
-async def test_a_repeated_call_is_no_second_proposal_and_is_answered_as_before(surface: Gate) -> None:
-    for number in range(LIMIT):
-        await surface.run({"body": f"Text {number}"})
-    first = await surface.run({"body": "More"}, idempotencyKey="one")
-    again = await surface.run({"body": "More"}, idempotencyKey="one")
-    assert (again["runId"], again["held"]) == (first["runId"], first["held"])
-
-
-@few
 async def test_only_what_waits_in_the_window_of_the_same_key_counts(surface: Gate) -> None:
     runs = [await surface.run({"body": f"Text {number}"}) for number in range(LIMIT)]
     other = await surface.key_with("runs:write", "runs:read")

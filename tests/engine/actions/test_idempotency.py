@@ -144,18 +144,6 @@ async def test_the_key_is_looked_up_before_the_status(surface: Gate) -> None:
     assert len(surface.ledger) == 1
 
 
-@pytest.mark.rule("E27")
-async def test_a_refusal_before_any_attempt_is_not_pinned_to_its_key(surface: Gate) -> None:
-    action_id = await surface.staged()
-    call = {"actionId": action_id, "idempotencyKey": "k"}
-    assert (await surface.call(EXECUTE, call)).reason == "requires_approval"
-    await surface.done(APPROVE, actionId=action_id)
-    first = await surface.call(EXECUTE, call)
-    assert first.payload["status"] == "executed"
-    assert text(await surface.call(EXECUTE, call)) == text(first)
-    assert len(surface.ledger) == 1
-
-
 @pytest.mark.rule("E27", "E49")
 async def test_a_final_refusal_by_the_provider_is_repeated_word_for_word(surface: Gate) -> None:
     action_id = await surface.approved()

@@ -11,7 +11,6 @@ from tests.engine.actions.kit import (
     EDIT,
     EXECUTE,
     OTHER,
-    REJECT,
     RESOLVE,
     WITHDRAW,
     Gate,
@@ -73,17 +72,6 @@ async def test_what_was_definitely_not_sent_says_whether_trying_again_can_help(
     assert (record["status"], record["executionState"]) == ("approved", "retryable")
     assert (await surface.done(EXECUTE, actionId=action_id))["status"] == "executed"
     assert len(surface.ledger) == 1
-
-
-@pytest.mark.rule("E29")
-async def test_what_may_be_tried_again_can_also_be_edited_withdrawn_or_rejected(surface: Gate) -> None:
-    edited, withdrawn, rejected = [await surface.bring_to("retryable") for _ in range(3)]
-    assert (await surface.done(EDIT, actionId=edited, body=OTHER))["status"] == "awaiting_approval"
-    assert (await surface.done(WITHDRAW, actionId=withdrawn))["status"] == "awaiting_approval"
-    assert (await surface.done(REJECT, actionId=rejected, reason="no"))["status"] == "rejected"
-    for action_id in (edited, withdrawn, rejected):
-        assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
-    assert surface.ledger == []
 
 
 @pytest.mark.rule("E29")

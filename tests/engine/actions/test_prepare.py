@@ -15,17 +15,6 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 
 PREPARED = PREPARED_FIELDS | {"status", "show", "next", "ok", "tenantId", "outputs"}
 
-THEATER = (
-    "Write a LinkedIn post about the importer. Tone: confident. Audience: engineers.",
-    "You are a helpful assistant. Draft a post about the launch and keep it short.",
-    "---\nmode: draft\nchannel: linkedin\n---",
-    '{"title": "Nine seconds", "status": "draft", "channel": "linkedin"}',
-    "Hello {{first_name}}, the importer is fast now.",
-    "Here is your draft:\n\n[DRAFT BODY]",
-    "",
-    "   \n\t",
-)
-
 
 def is_uuid(text: str) -> bool:
     return str(uuid.UUID(text)) == text
@@ -100,15 +89,6 @@ async def test_each_draft_is_shown_whole_with_what_the_user_can_say(surface: Gat
     assert shown["linkedin"]["body"] == f"Title: Nine seconds\n\n{BODY}"
     assert shown["linkedin:2"]["body"] == OTHER
     assert shown["email"]["body"] == f"To: ada@example.org\nSubject: Fast\n\n{BODY}"
-
-
-@pytest.mark.rule("E18", "E19", "E48")
-async def test_a_body_that_is_not_the_text_itself_is_not_staged(surface: Gate) -> None:
-    for body in THEATER:
-        answer = await surface.call(STAGE, {"effects": [{}, {"body": body}]})
-        assert answer.reason == "validation_error", body
-        assert [problem["path"] for problem in answer.payload["problems"]] == ["actions[1].body"]
-    assert (await surface.done("chieflab_query_audit"))["actions"] == []
 
 
 @pytest.mark.rule("E48")

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, PENDING, REJECT, Gate
-from tests.surfaces import BASE_URL, MASTER, SECRET
+from tests.surfaces import BASE_URL, SECRET
 
 from assent.gate.review_link import read_token
 from assent.kernel.tokens import KeyRing, TokenInvalid
@@ -159,18 +159,6 @@ def test_a_token_with_other_claims_is_refused_although_it_is_signed(
         read_token(RING, signed({**claims, **change}), claims["runId"], now_ms)
 
 
-@pytest.mark.rule("E36")
-def test_a_token_without_one_of_its_claims_is_refused(good: Good) -> None:
-    _, claims, now_ms = good
-    for name in claims:
-        left = {key: value for key, value in claims.items() if key != name}
-        with pytest.raises(TokenInvalid):
-            read_token(RING, signed(left), claims["runId"], now_ms)
-    for payload in (b"", b"null", b"[]", b'"review"', b"{", b"\xff\xfe", b"{}{}"):
-        with pytest.raises(TokenInvalid):
-            read_token(RING, signed(payload), claims["runId"], now_ms)
-
-
 @pytest.mark.rule("E36", "E37")
 def test_a_token_changed_in_any_character_is_refused(good: Good) -> None:
     token, claims, now_ms = good
@@ -193,21 +181,3 @@ def test_a_token_changed_in_any_character_is_refused(good: Good) -> None:
     ):
         with pytest.raises(TokenInvalid):
             read_token(RING, other, claims["runId"], now_ms)
-
-
-@pytest.mark.rule("E36")
-def test_a_token_signed_with_anything_else_is_refused(good: Good) -> None:
-    token, claims, now_ms = good
-    payload = token.partition(".")[0]
-    for secret in (MASTER, SECRET.upper(), SECRET + " ", "", b64url(SECRET.encode())):
-        with pytest.raises(TokenInvalid):
-            read_token(RING, signed(claims, secret), claims["runId"], now_ms)
-    for mac in (
-        hashlib.sha256(payload.encode()).digest(),
-        hmac.digest(SECRET.encode(), payload.encode(), "sha512")[:32],
-        hmac.digest(SECRET.encode(), unb64url(payload), "sha256"),
-        b"",
-        bytes(32),
-    ):
-        with pytest.raises(TokenInvalid):
-            read_token(RING, f"{payload}.{b64url(mac)}", claims["runId"], now_ms)

@@ -101,13 +101,6 @@ async def test_a_yes_in_the_chat_after_its_time_is_refused_and_asks_for_a_new_ti
     assert (surface.calls, await surface.where(action_id)) == (1, "executed")
 
 
-async def test_what_was_approved_in_time_and_is_late_is_said_as_it_is(surface: Gate) -> None:
-    action_id = await surface.approved(scheduleFor=at(surface, HOUR))
-    surface.clock.advance(hours=2)
-    shown = await surface.record(action_id)
-    assert "It goes out on" not in shown["show"] and "“send linkedin”" in shown["show"]
-
-
 async def test_looking_again_at_an_unknown_outcome_or_an_expired_action_promises_nothing(
     surface: Gate,
 ) -> None:

@@ -229,16 +229,6 @@ async def test_a_decision_of_another_process_on_the_same_data_ends_the_wait(
     assert (await waiter.answer())["decision"]["what"] == "approved"
 
 
-async def test_a_person_who_decides_on_the_page_of_another_process_ends_the_wait(
-    surface: Gate, other_process: Gate
-) -> None:
-    action_id = await surface.staged()
-    waiter = await waiting(surface, action_id)
-    await other_process.approve_as(Assurance.PERSON, action_id)
-    told = await waiter.answer()
-    assert (told["decision"]["what"], told["decision"]["assurance"]) == ("approved", "person")
-
-
 async def test_many_waiting_calls_cost_one_read_for_each_change(surface: Gate) -> None:
     actions = [await surface.staged() for _ in range(5)]
     surface.app.waits.poll_seconds = 60.0  # only writes of this process count here

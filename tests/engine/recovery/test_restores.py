@@ -43,8 +43,9 @@ OLDER = "is older than this server remembers"
 UNKNOWN = "is not one that the data directory"
 
 
-async def remove_fact(url: str, name: str) -> None:
-    """Leave a database as a release left it that did not write the fact."""
+async def remove_mark(url: str) -> None:
+    """Leave a backup as it is made by the means of the database."""
+    name = positions.BACKUP
     if url.startswith("sqlite"):
         with contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file, file:
             file.execute("DELETE FROM deployment_facts WHERE name = ?", (name,))
@@ -106,17 +107,16 @@ class House:
         path = self.settings.sqlite_path
         if path is None:
             loaded = await load_backup(self.url, file, "byhand", list_components(self.settings, Extensions()))
-            await remove_fact(loaded.url, positions.BACKUP)
+            await remove_mark(loaded.url)
             await exchange(self.url, loaded, "byhand")
             return
         for suffix in ("-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         shutil.copyfile(file, path)
-        await remove_fact(self.url, positions.BACKUP)
+        await remove_mark(self.url)
 
-    async def copy_to(self, url: str, *, without: str = "") -> None:
-        """Copy the database under another name while the server runs, by the database's own means. `without` names a
-        fact that an earlier release did not write."""
+    async def copy_to(self, url: str) -> None:
+        """Copy the database under another name while the server runs, by the database's own means."""
         path = self.settings.sqlite_path
         if path is not None:
             with (
@@ -132,7 +132,6 @@ class House:
             ):
                 process = await asyncio.create_subprocess_exec(tools / command[0], *command[1:])
                 assert await process.wait() == 0
-        await remove_fact(url, without)
 
     async def use(self, url: str) -> None:
         """Stop the server and point it at another database."""
@@ -354,14 +353,11 @@ async def test_a_backup_is_private_whole_and_replaces_nothing(house: House, tmp_
     assert not [name for name in os.listdir(tmp_path) if "restoring" in name]  # noqa: PTH208 - in a coroutine
 
 
-@pytest.mark.parametrize("without", ["", positions.DEPLOYMENT], ids=["copy", "copy of an earlier release"])
-async def test_nothing_is_sent_again_from_a_copy_under_another_name(
-    elsewhere: str, house: House, without: str
-) -> None:
+async def test_nothing_is_sent_again_from_a_copy_under_another_name(elsewhere: str, house: House) -> None:
     gate = house.gate
     ids = {(name, each): await gate.approved(connector=name) for name in DELIVERIES for each in range(3)}
     await gate.app.heads.record()
-    await house.copy_to(elsewhere, without=without)
+    await house.copy_to(elsewhere)
     for action_id in ids.values():
         await gate.done(EXECUTE, actionId=action_id)
     assert len(gate.ledger) == 12
@@ -448,21 +444,6 @@ async def test_a_backup_of_another_deployment_is_restored_without_a_second_quest
     assert (await house.restore(file, marked=True)).unknown == 1
     assert house.gate.app.restored is None
     assert await house.gate.where(action_id) == "outcome_unknown"
-
-
-async def test_a_backup_of_an_earlier_release_is_restored_for_every_data_directory(
-    house: House, make_house: Callable[..., House]
-) -> None:
-    second = make_house(house.url, "second")
-    await second.start()
-    await second.stop()
-    await remove_fact(house.url, positions.DEPLOYMENT)
-    file = await house.back_up()
-    await house.stop()
-    await house.start()
-    await house.restore(file, marked=True)
-    await second.start()
-    assert second.gate.app.restored is None
 
 
 async def test_a_copy_in_another_postgres_database_is_held_also_with_a_new_data_directory(

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import APPROVE, REJECT, Payload, Player
+from tests.engine.workflows.kit import APPROVE, Payload, Player
 from tests.surfaces import Surface
-from tests.workflow.agent import Journey, choices
-from tests.workflow.coverage import explore
+from tests.workflow.agent import choices
 from tests.workflow.library import ABSENT, PUBLIC, builtin_files, compiled, public_files
 
 FILES = public_files()
@@ -133,41 +132,6 @@ async def journey(play: Player, path: Path, seeds: range) -> None:
 @pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 async def test_every_workflow_of_the_library_runs_to_its_end_and_forks(play: Player, path: Path) -> None:
     await journey(play, path, range(2))
-
-
-async def replay(play: Player, path: Path, journey: Journey) -> None:
-    """Play a run that is known, move by move."""
-    program = compiled(path).program
-    answer = await play.ask("workflow_start", workflowId=program.id, context=journey.context)
-    assert not answer.is_error, answer.payload
-    at = answer.payload
-    for move in journey.moves:
-        assert at["pending"]["stepKey"] == move.key
-        sent = {
-            "context": move.content.context,
-            "notesMarkdown": move.content.notes,
-            "output": move.content.output,
-        }
-        content = {name: value for name, value in sent.items() if value is not None}
-        answer = await play.send(at, **content)
-        if answer.reason == "requires_approval":
-            assert move.decision is not None
-            tool = APPROVE if move.decision.status == "approved" else REJECT
-            await play.decide(
-                tool, answer.payload["actionId"], **({} if tool == APPROVE else {"reason": "why"})
-            )
-            answer = await play.send(at, **content)
-        assert not answer.is_error and answer.payload["kind"] != "blocked", answer.payload
-        at = answer.payload
-    assert at["isComplete"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", [*FILES, *builtin_files()], ids=lambda path: path.stem)
-@pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
-async def test_the_tools_take_every_branch_and_loop_of_a_workflow(play: Player, path: Path) -> None:
-    for known in explore(compiled(path).program).journeys:
-        await replay(play, path, known)
 
 
 @pytest.mark.parametrize("path", builtin_files(), ids=lambda path: path.stem)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.serving.web.review.kit import BROWSER, forms
 from tests.suite.channels.hosted import Hosted
-from tests.surfaces import BASE_URL
 
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.core.jobs import Job, JobFailed, JobState
@@ -78,16 +76,6 @@ async def test_what_was_approved_before_connecting_is_shown_with_its_account_and
     assert len(hosted.zernio.on("acc_linkedin")) == 1
 
 
-async def test_approving_what_was_staged_before_connecting_shows_the_account_first(hosted: Hosted) -> None:
-    action_id = await staged(hosted)
-    digest = (await hosted.tool("chieflab_get_action", actionId=action_id))["digest"]
-    await hosted.connect("zernio")
-    first = await hosted.tool(APPROVE, actionId=action_id, digest=digest)
-    assert (first["reason"], first["status"]) == ("stale_revision", "awaiting_approval")
-    offered = asked_again(first, "Goes to: Acme (linkedin)")
-    await goes_out(hosted, offered)
-
-
 async def test_approving_for_an_account_that_came_back_at_the_provider_says_that_it_can_go_out(
     hosted: Hosted,
 ) -> None:
@@ -109,21 +97,6 @@ async def test_mail_goes_by_the_provider_that_is_connected_now(hosted: Hosted) -
     offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "From: hello@example.org")
     await goes_out(hosted, offered)
     assert len(hosted.resend.happened("sent")) == 1
-
-
-async def test_an_account_that_is_gone_is_replaced_by_another_only_with_a_new_approval(
-    hosted: Hosted,
-) -> None:
-    await hosted.connect("zernio")
-    action_id = await staged(hosted)
-    await approved(hosted, action_id)
-    await hosted.app.connections.choose(hosted.workspace_id, "zernio", ["acc_linkedin_ada"], by="Ada")
-    again = await hosted.tool(EXECUTE, actionId=action_id)
-    assert again["reason"] == "requires_approval"
-    assert hosted.zernio.happened("published") == []
-    offered = asked_again(again, "Goes to: Ada (linkedin)")
-    await goes_out(hosted, offered)
-    assert len(hosted.zernio.on("acc_linkedin_ada")) == 1
 
 
 async def test_connected_again_with_another_account_it_asks_again(hosted: Hosted) -> None:
@@ -184,22 +157,6 @@ async def test_readiness_is_that_of_now_wherever_an_action_is_shown(hosted: Host
         assert each["preflight"]["connectorReady"] and "connector_not_ready" not in each["preflight"]["gates"]
 
 
-async def test_a_page_shows_the_account_before_it_takes_an_approval(hosted: Hosted) -> None:
-    run = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
-    action_id, link = run["actions"][0]["id"], run["reviewUrl"].removeprefix(BASE_URL)
-    page = await hosted.http.get(link, follow_redirects=True)
-    await hosted.connect("zernio")
-    for then in ("", "send"):
-        (form,) = [each for each in forms(page.text) if "/approve" in each.address]
-        named = {**form.fields, "name": "Grace", **({"then": then} if then else {})}
-        page = await hosted.http.post(form.address, data=named, headers=BROWSER, follow_redirects=True)
-        record = await hosted.tool("chieflab_get_action", actionId=action_id)
-        if not then:
-            assert page.status_code == 409 and "Acme (linkedin)" in page.text
-            assert (record["status"], record["revision"]) == ("awaiting_approval", 2)
-    assert record["status"] == "approved"
-
-
 async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_nothing(hosted: Hosted) -> None:
     action_id = await staged(hosted)
     await approved(hosted, action_id)
@@ -227,19 +184,3 @@ async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_not
     found = await hosted.tool("chieflab_get_action", actionId=action_id)
     assert (found["status"], found["revision"]) == ("awaiting_approval", 2)
     assert hosted.zernio.happened("published") == []
-
-
-async def test_an_agent_that_only_follows_the_answers_gets_through(hosted: Hosted) -> None:
-    """It makes the first call that each answer names; a person acts where an answer says that one is needed."""
-    answer = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
-    call, made, asked_for = answer["agentGuide"]["nextToolCalls"]["primary"], 0, 0
-    while answer.get("status") != "executed":
-        assert (made := made + 1) <= 6, "a loop"
-        answer = await hosted.tool(call["name"], **call["args"])
-        if answer.get("agentUsefulness", {}).get("needsHuman"):
-            asked_for += 1
-            assert f"/connect/zernio?workspace={hosted.workspace_id}" in answer["show"]
-            await hosted.connect("zernio")
-        assert answer.get("status") == "executed" or not answer["next"][0].get("needs"), answer
-        call = answer["next"][0]
-    assert asked_for == 1 and len(hosted.zernio.on("acc_linkedin")) == 1

@@ -364,11 +364,3 @@ async def test_pictures_are_uploaded_before_the_post(here: Providers) -> None:
     assert sent[1:] == [{"type": "image", "url": "https://example.org/y.png"}]
     assert [content for content in here.zernio.uploads.values() if content] == [picture.content]
     assert sent[0]["url"].startswith("https://media.example/")
-
-
-async def test_prepare_and_review_make_no_call_at_all(here: Providers) -> None:
-    entries = len(here.zernio.ledger.entries())
-    action_id = await here.approved("zernio")
-    await here.engine.edit(action_id, body="Another text.")
-    assert len(here.zernio.ledger.entries()) == entries
-    assert msgspec.to_builtins(await here.engine.action(action_id))

@@ -8,7 +8,6 @@ import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 from tests.surfaces import BASE_URL, Surface
 
-from assent.suite.content.evidence import SOURCES
 from assent.use_cases import freezes
 
 APPROVE = "chieflab_approve_action"
@@ -28,14 +27,6 @@ async def mail(loop: Surface, *to: str, **more: Any) -> dict[str, Any]:
 
 def calls(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {call["name"]: call for call in answer["next"]}
-
-
-async def test_a_post_on_the_site_says_which_site(loop: Loop) -> None:
-    run = await post(loop, productUrl="https://ledgerleaf.example.dev/new")
-
-    assert f"{BASE_URL}/feed/{run['workspaceId']}/" in run["show"]
-    assert "(not ledgerleaf.example.dev)" in run["show"]
-    assert f"> {TEXT}" in run["show"] and "approve site" in run["show"]
 
 
 async def test_a_mail_shows_sender_recipients_subject_and_who_sees_whom(loop: Loop) -> None:
@@ -266,16 +257,6 @@ async def test_a_launch_says_how_it_is_measured(loop: Loop) -> None:
     ).payload["launchPack"]
 
     assert pack["measurement"] == {"afterHours": 24, "read": ["site", "linkedin"], "toldByHand": []}
-
-
-async def test_a_plain_note_is_told_with_its_sources_and_what_the_goal_did(loop: Loop) -> None:
-    noted = (await loop.call("chieflab_launch_product", {"channels": ["site"], **CLUB})).payload
-    own = (await loop.call("chieflab_launch_product", {"drafts": {"site": TEXT}, **CLUB})).payload
-
-    told = noted["agentGuide"]["userMessage"]
-    assert "plain note" in told and "Your goal" in told
-    assert SOURCES["whatChanged"] in told and SOURCES["readme"] in told
-    assert "Your goal" not in own["agentGuide"]["userMessage"]
 
 
 async def test_a_text_for_a_page_that_the_server_does_not_reach_says_so(loop: Loop) -> None:

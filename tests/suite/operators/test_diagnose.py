@@ -189,18 +189,6 @@ async def test_rejections_and_lessons_are_part_of_it_and_other_tenants_are_not(l
     assert (await diagnosed(loop, tenantId="a"))["diagnosis"]["findings"] == []
 
 
-async def test_a_long_reason_is_quoted_short_and_on_one_line(loop: Loop) -> None:
-    for _ in range(2):
-        run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-        reason = "Too loud.\n\n" + "We are a quiet house. " * 80
-        await loop.call("chieflab_reject_action", {"actionId": run["actions"][0]["id"], "reason": reason})
-
-    [finding] = (await diagnosed(loop))["diagnosis"]["findings"]
-
-    assert "Too loud. We are" in finding["problem"]
-    assert len(finding["problem"]) < 400
-
-
 async def test_what_could_not_go_out_is_said_with_its_count(loop: Loop) -> None:
     for _ in range(2):
         await loop.call("chieflab_post", {"channel": "bluesky", "body": "The import is ready."})
@@ -230,15 +218,3 @@ async def test_a_diagnosis_is_posted_to_a_webhook_too(loop: Loop) -> None:
         "result": {**reply, "reviewUrl": reply["reviewUrl"].partition("?")[0]},
     }
     assert asked.headers["x-chieflab-signature"].startswith("sha256=")
-
-
-async def test_the_same_key_gives_the_same_diagnosis(loop: Loop) -> None:
-    first = await diagnosed(loop, goal="x", idempotencyKey="k")
-    loop.clock.advance(hours=1)
-
-    assert await diagnosed(loop, goal="x", idempotencyKey="k") == first
-    assert (await loop.call(DIAGNOSE, {"goal": "y", "idempotencyKey": "k"})).reason == "idempotency_conflict"
-
-
-async def test_the_old_name_answers_too(loop: Loop) -> None:
-    assert (await loop.call("chiefmo_diagnose_marketing")).payload["diagnosis"]["hasData"] is False

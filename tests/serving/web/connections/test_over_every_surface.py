@@ -70,19 +70,3 @@ async def test_a_contact_is_staged_approved_and_saved_and_a_revoked_access_is_re
     again = (await surface.call("chieflab_execute_approved_action", {"actionId": second})).payload
     assert again["ok"] is True
     assert len(far.hubspot.happened("contact_created")) == 2
-
-
-@pytest.mark.rule("E2", "E8")
-async def test_another_workspace_neither_uses_nor_sees_a_connection(surface: Surface, far: Providers) -> None:
-    mine = await surface.sign_in()
-    await connect(surface.app, "hubspot", WorkspaceId(mine.workspace_id))
-    await surface.sign_in()
-    action_id = await staged(surface, ADA)
-    await surface.call("chieflab_approve_action", {"actionId": action_id})
-
-    refused = await surface.call("chieflab_execute_approved_action", {"actionId": action_id})
-
-    assert refused.reason == "missing_connector"
-    assert not far.hubspot.happened("contact_created")
-    listed = await surface.call("chieflab_list_connectors", {})
-    assert str(far.hubspot.hub_id) not in repr(listed.payload)

@@ -6,7 +6,6 @@ import pytest
 from tests.serving.web.people.conftest import KEY, Site
 
 from assent.kernel.limits import MAX_NAME_CHARS, SIGNUPS_PER_HOUR
-from assent.ports import StoreUnavailable
 
 
 async def test_the_form_makes_a_workspace_and_shows_its_key_in_one_step(site_on_any_store: Site) -> None:
@@ -86,28 +85,6 @@ async def test_where_no_page_can_be_linked_to_the_form_says_so(site: Site) -> No
 
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "30"
-
-
-async def test_a_database_that_is_away_is_a_page_with_503(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = await site.link()
-
-    async def away(begin: object) -> object:
-        raise StoreUnavailable("secret-host:5432 refused")
-
-    monkeypatch.setattr(site.store, "read", away)
-    monkeypatch.setattr(site.store, "write", away)
-    answers = [
-        await site.browser.get(path),
-        await site.browser.post(path),
-        await site.browser.post("/get-key", data={"email": "ada@example.org"}),
-    ]
-
-    for answer in answers:
-        assert answer.status_code == 503
-        assert "retry-after" in answer.headers
-        assert "secret-host" not in answer.text
 
 
 async def test_our_own_mistake_shows_nothing_of_the_inside(

@@ -179,18 +179,6 @@ async def test_mail_is_offered_only_where_it_can_be_sent(tmp_path: Path) -> None
             await house.close()
 
 
-async def test_a_mailed_link_works_once_and_for_an_hour(town: Town) -> None:
-    browser, _, _ = await town.claimed()
-    await town.ask_for_link(browser)
-    await town.ask_for_link(browser)
-    used, old = (LINK.findall(text)[0] for _, text in town.mailed)
-
-    assert (await browser.post(used)).status_code == 303
-    assert (await browser.post(used)).status_code == 404
-    town.house.clock.advance(seconds=3600)
-    assert (await browser.post(old)).status_code == 404
-
-
 async def test_an_unknown_address_is_answered_like_a_known_one_and_mailed_nothing(town: Town) -> None:
     await town.claimed()
     stranger = town.house.browser()
@@ -210,17 +198,6 @@ async def test_links_are_mailed_a_few_times_an_hour_and_not_more(town: Town) -> 
 
     assert answers == [200] * 5 + [429]
     assert len(town.mailed) == 5
-
-
-async def test_without_a_mail_server_the_page_names_the_other_ways(house: House, tmp_path: Path) -> None:
-    town = Town(house)
-    browser, page, _ = await town.claimed()
-
-    for shown in (page.text, (await browser.get("/sign-in")).text):
-        assert not [each for each in forms(shown) if each.address == "/sign-in"]
-        assert f"owner-link --data-dir {tmp_path}" in shown
-        assert "invite you" in shown
-    assert (await browser.post("/sign-in", data={"email": EMAIL})).status_code == 409
 
 
 async def test_a_person_who_claims_stays_who_they_are(town: Town) -> None:

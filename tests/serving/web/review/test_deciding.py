@@ -191,41 +191,6 @@ async def test_a_person_confirms_what_an_agent_relayed(house: House) -> None:
     assert "Approved by <bdi>owner</bdi>" in await house.page(owner, run.run_id)
 
 
-@pytest.mark.rule("E66")
-async def test_an_edit_takes_the_approval_back_and_needs_another(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    run = await house.stage(mail(html="<p>Hello</p>"))
-    browser, action_id = await house.opened(run), run.actions[0].id
-    await house.decide(browser, run.run_id, action_id, "approve")
-
-    saved = await house.decide(
-        browser,
-        run.run_id,
-        action_id,
-        "edit",
-        body="We built Assent.\r\n\r\nIt waits for your yes before it sends a word.",
-        subject="Assent, at last",
-        recipients="ada@example.org, bob@example.org\r\nada@example.org",
-    )
-
-    assert "did=edit" in saved.headers["location"]
-    action = await house.action(action_id)
-    assert (action.status, action.revision, action.approval) == ("awaiting_approval", 2, None)
-    assert action.effect.body == "We built Assent.\n\nIt waits for your yes before it sends a word."
-    assert action.effect.subject == "Assent, at last"
-    assert action.effect.recipients == ("ada@example.org", "bob@example.org")
-    assert action.effect.html == ""
-    assert action.digest == action.effect.digest()
-    page = (await browser.get(saved.headers["location"])).text
-    assert "the new version needs its own approval" in page
-    assert "Edited by someone with the review link, calling themselves “Ada Reviewer”: revision 2" in page
-    again = await house.decide(browser, run.run_id, action_id, "approve")
-    assert again.status_code == 303
-    approval = (await house.action(action_id)).approval
-    assert approval is not None
-    assert approval.digest == action.digest
-
-
 async def test_an_edit_that_changes_nothing_or_leaves_nothing_is_not_taken(house: House) -> None:
     run = await house.stage(mail())
     browser, action_id = await house.opened(run), run.actions[0].id
@@ -246,48 +211,6 @@ async def test_an_edit_that_changes_nothing_or_leaves_nothing_is_not_taken(house
     assert "Nothing is different yet" in unchanged.text
     assert "ada at example" in nobody.text
     assert await house.everything() == before
-
-
-@pytest.mark.rule("E67")
-async def test_a_rejection_keeps_its_reason_and_is_final(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    run = await house.stage(post())
-    browser, action_id = await house.opened(run), run.actions[0].id
-    page = await house.page(browser, run.run_id)
-    approve = form(page, action_id, "approve")
-
-    assert (await house.decide(browser, run.run_id, action_id, "reject", reason=" ")).status_code == 400
-    answer = await house.decide(
-        browser, run.run_id, action_id, "reject", reason="Too loud.\r\nSay it plainly."
-    )
-
-    assert answer.status_code == 303
-    action = await house.action(action_id)
-    assert (action.status, action.rejection) == ("rejected", "Too loud.\nSay it plainly.")
-    page = (await browser.get(answer.headers["location"])).text
-    assert "Too loud.\nSay it plainly." in page
-    assert [each for each in forms(page) if each.decision] == []
-    late = await browser.post(approve.address, data={**approve.fields, "name": "Ada"})
-    assert late.status_code == 409
-    assert "This was decided already" in late.text
-    assert (await house.action(action_id)).status == "rejected"
-
-
-async def test_an_approval_can_be_withdrawn_until_it_is_sent(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    run = await house.stage(post())
-    browser, action_id = await house.opened(run), run.actions[0].id
-    await house.decide(browser, run.run_id, action_id, "approve")
-
-    answer = await house.decide(browser, run.run_id, action_id, "withdraw", reason="One more look.")
-
-    assert "did=withdraw" in answer.headers["location"]
-    action = await house.action(action_id)
-    assert (action.status, action.approval) == ("awaiting_approval", None)
-    kind, facts = (await house.events(run.run_id))[-1]
-    assert (kind, facts["reason"]) == ("action_withdraw", "One more look.")
-    assert await house.run_jobs() == 0
-    assert house.provider.done == []
 
 
 async def test_a_form_about_content_that_changed_decides_nothing_and_shows_what_is_there_now(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import msgspec
-import pytest
-from tests.serving.web.review.kit import House, Provider, forms, post
+from tests.serving.web.review.kit import House, Provider, post
 from tests.serving.web.review.test_notifications import Posts, told_at
 
 from assent.gate.preflight import Readiness
@@ -95,29 +94,6 @@ async def test_after_an_edit_on_the_page_it_shows_what_it_would_replace_now(hous
     assert answer.status_code == 303, answer.text
 
 
-async def test_what_changed_is_shown_on_the_page_before_an_approval_counts(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    wall = with_wall(house)
-    run = await house.stage(post())
-    action_id = run.actions[0].id
-    owner = await house.owner()
-    page = await house.page(owner, run.run_id)
-    assert "has changed since" not in page
-    wall.state["version"] = 4
-    house.clock.advance(seconds=1)
-
-    answer = await house.decide(owner, run.run_id, action_id, "approve", then="send")
-    assert answer.status_code == 409
-    assert "was 3 and is now 4" in answer.text
-    assert (await house.action(action_id)).status == "awaiting_approval"
-
-    answer = await house.decide(owner, run.run_id, action_id, "approve", then="send")
-    assert answer.status_code == 303, answer.text
-    await house.run_jobs()
-    assert len(wall.done) == 1
-    assert "has changed since" not in await house.page(owner, run.run_id)
-
-
 async def test_a_planned_post_that_stops_notifies_people_and_the_inbox_says_why(
     house_on_any_store: House,
 ) -> None:
@@ -144,24 +120,3 @@ async def test_a_planned_post_that_stops_notifies_people_and_the_inbox_says_why(
     assert answer.status_code == 303, answer.text
     await house.run_jobs()
     assert len(wall.done) == 1
-
-
-@pytest.mark.parametrize("kind", [Wall, Slate])
-async def test_together_with_others_nothing_is_approved_that_has_changed(
-    house: House, kind: type[Wall] | type[Slate]
-) -> None:
-    provider = connect(house, kind("site"))
-    run = await house.stage(post("site", connector="site", title="Note", body="It works."))
-    action_id = run.actions[0].id
-    owner = await house.owner()
-    batch = next(each for each in forms((await owner.get("/inbox")).text) if each.address == "/inbox/batch")
-    if isinstance(provider, Wall):
-        provider.state = {"version": 4}
-    else:
-        provider.present = "Someone else's text."
-    picked = {**batch.fields, f"pick.{action_id}": "1", "decision": "approve"}
-    confirm = await owner.post(batch.address, data=picked)
-    [sure] = [each for each in forms(confirm.text) if each.address == "/inbox/batch/approve"]
-    answer = await owner.post(sure.address, data=sure.fields)
-    assert answer.status_code == 409
-    assert (await house.action(action_id)).status == "awaiting_approval"

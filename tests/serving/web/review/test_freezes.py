@@ -35,21 +35,6 @@ async def test_every_page_says_that_nothing_is_sent_and_why(house_on_any_store: 
     assert "All sending was stopped by" in (await owner.get("/audit")).text
 
 
-async def test_a_person_approves_on_the_page_and_it_goes_out_after_the_freeze(house: House) -> None:
-    run = await house.stage(post())
-    owner = await house.owner()
-    now_ms = house.clock.now_ms()
-    await house.app.store.write(lambda: freezes.freeze(LOCAL_WORKSPACE, now_ms, by="cli", why=""))
-    answer = await house.decide(owner, run.run_id, run.actions[0].id, "approve", then="send")
-    assert answer.status_code == 303
-    await house.run_jobs()
-    assert house.provider.done == []
-    await house.app.store.write(lambda: freezes.unfreeze(LOCAL_WORKSPACE, now_ms, by="cli"))
-    house.clock.advance(seconds=30)
-    await house.run_jobs()
-    assert len(house.provider.done) == 1
-
-
 def fail(error: Exception) -> Any:
     def then(action: Action) -> Any:
         raise error

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.serving.web.review.hostile import CORPUS
-from tests.serving.web.review.kit import House, Provider, form, forms, post
+from tests.serving.web.review.kit import House, Provider, form, forms
 from tests.serving.web.review.test_content import shape
 from tests.serving.web.review.test_inbox import batch
 from tests.sqlite_files import new_sqlite
@@ -289,14 +289,6 @@ async def test_the_edit_page_compares_arguments_and_stores_nothing(house: Bank) 
     assert (await house.action(action_id)).revision == 1
 
 
-async def test_a_field_with_line_breaks_keeps_them_in_a_form_of_one_line(house: Bank) -> None:
-    run = await house.stage(refund(customer="Ada\nLovelace"))
-    action_id, owner = run.actions[0].id, await house.owner()
-    answer = await house.decide(owner, run.run_id, action_id, "edit", **{"arguments.amount": "13"})
-    assert answer.status_code == 303
-    assert (await house.action(action_id)).effect.arguments["customer"] == "Ada\nLovelace"
-
-
 async def test_without_a_declaration_the_approval_alone_runs_nothing(house: Bank) -> None:
     run, action_id, page = await staged(house)
     assert "The approval also runs it" not in page and "Approve and run now" in page
@@ -390,11 +382,6 @@ async def test_a_place_to_look_at_is_a_link_only_if_it_is_a_web_address(
     assert (f'href="{kind.look_at}"' in page) == is_link
 
 
-async def test_a_post_beside_a_function_keeps_its_words(house: Bank) -> None:
-    page = await house.page(await house.owner(), (await house.stage(post())).run_id)
-    assert "Approve and send now" in page and "Post on LinkedIn: " in page
-
-
 def fill_view(view: View, words: str) -> View:
     """A view that has these words in every place that can hold any."""
     return msgspec.structs.replace(
@@ -455,14 +442,3 @@ async def test_hostile_words_of_an_operator_stay_text_on_every_page(
 ) -> None:
     for page, known in zip(await see_filled(house, payload), known_shapes, strict=True):
         assert shape(page) <= known
-
-
-async def test_characters_that_are_invisible_are_named_in_arguments_and_blocks(house: Bank) -> None:
-    hidden = "\u202e\u200b\U000e0041"
-    pages = await see_filled(house, f"Pay {hidden} now")
-    for page in pages:
-        # The record as data is for programs, and is copied as it is.
-        shown = re.sub(r'<details id="raw".*?</details>', "", page, flags=re.DOTALL)
-        visible = re.sub(r"<(textarea|title)\b.*?</\1>|<[^>]*>", "", shown, flags=re.DOTALL)
-        for char in hidden:
-            assert char not in visible, visible[visible.index(char) - 200 : visible.index(char)]

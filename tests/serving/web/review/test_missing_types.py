@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from tests.serving.web.review.kit import House, form, forms, post
-from tests.serving.web.review.test_inbox import batch
 
 from assent.gate.effects import EffectTypes
 
@@ -33,37 +32,3 @@ async def test_an_action_without_its_type_cannot_be_approved_or_edited_and_can_b
     await house.decide(browser, run.run_id, action_id, "reject", reason="It is gone.")
     assert (await house.action(action_id)).status == "rejected"
     assert "You can reject it" not in await house.page(browser, run.run_id)
-
-
-async def test_an_approved_action_without_its_type_is_not_sent_from_the_page(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = await house.stage(post())
-    browser, action_id = await house.owner(), run.actions[0].id
-    await house.decide(browser, run.run_id, action_id, "approve")
-    before = await house.page(browser, run.run_id)
-    remove_extensions(house, monkeypatch)
-    found = form(before, action_id, "send")
-    answer = await browser.post(found.address, data=found.fields)
-    assert "is not installed" in answer.text
-    await house.run_jobs()
-    assert house.provider.done == []
-    await house.decide(browser, run.run_id, action_id, "withdraw")
-    assert (await house.action(action_id)).status == "awaiting_approval"
-
-
-async def test_actions_without_their_type_are_not_approved_together(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = await house.stage(*(post("site", connector="site", title=title) for title in ("One", "Two")))
-    picked, owner = [action.id for action in run.actions], await house.owner()
-    asked = await batch(house, owner, "approve", *picked)
-    remove_extensions(house, monkeypatch)
-    assert (await batch(house, owner, "approve", *picked)).status_code == 400
-    [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
-    assert (await owner.post(sure.address, data=sure.fields)).status_code == 409
-    assert [(await house.action(each)).status for each in picked] == ["awaiting_approval"] * 2
-    asked = await batch(house, owner, "reject", *picked)
-    [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/reject"]
-    await owner.post(sure.address, data={**sure.fields, "reason": "They are gone."})
-    assert [(await house.action(each)).status for each in picked] == ["rejected"] * 2

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pty
 import re
-import select
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -123,16 +121,6 @@ def test_a_name_that_no_page_could_show_is_refused(
     assert capsys.readouterr().out == ""
 
 
-def read_until(fd: int, done: Callable[[str], bool]) -> str:
-    """What a terminal shows, until it is enough."""
-    text, deadline = "", time.monotonic() + DEADLINE_SECONDS
-    while not done(text):
-        ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
-        assert ready, text
-        text += os.read(fd, 65_536).decode()
-    return text
-
-
 @contextmanager
 def serving(data_dir: Path, port: int, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
     process = warm_processes.Process([*PROGRAM, "serve"], env=environment(data_dir, port), **streams)
@@ -150,24 +138,6 @@ def signed_in(url: str) -> Iterator[httpx.Client]:
         shown, pressed = browser.get(url), browser.post(url)
         assert (shown.status_code, pressed.status_code) == (200, 303), shown.text
         yield browser
-
-
-@pytest.mark.slow
-def test_serve_shows_a_link_that_works_once_to_the_terminal_it_was_started_in(tmp_path: Path) -> None:
-    data_dir, port = tmp_path / "data", free_port()
-    controller, terminal = pty.openpty()
-    with serving(data_dir, port, stdout=subprocess.DEVNULL, stderr=terminal):
-        os.close(terminal)
-        shown = read_until(
-            controller, lambda text: LINK.search(text) is not None and "\n" in text.rsplit("/", 1)[1]
-        )
-        link = LINK.search(shown)
-        assert link is not None
-        with signed_in(link[0]) as browser:
-            assert browser.get(f"http://localhost:{port}/inbox").status_code == 200
-            assert httpx.get(link[0]).status_code == 404
-    os.close(controller)
-    assert issued(data_dir) == ["terminal"]
 
 
 def make_link(data_dir: Path, port: int) -> dict[str, Any]:

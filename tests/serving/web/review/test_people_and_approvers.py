@@ -146,20 +146,6 @@ async def test_somebody_who_was_removed_is_signed_out_at_once(house: House) -> N
     assert await house.app.store.read(lambda: members.find(person_id)) is None
 
 
-async def test_asking_for_changes_leaves_the_status_and_reaches_the_agent(house: House) -> None:
-    run = await house.stage(post())
-    action_id = run.actions[0].id
-    browser = await house.opened(run)
-
-    answer = await house.decide(browser, run.run_id, action_id, "ask", text="Say who it is for, please.")
-
-    assert answer.status_code == 303, answer.text
-    action = await house.action(action_id)
-    assert action.status == "awaiting_approval"
-    assert [each["text"] for each in action.metadata["changesAsked"]] == ["Say who it is for, please."]
-    assert "Say who it is for, please." in await house.page(browser, run.run_id)
-
-
 async def test_a_headline_of_two_lines_is_refused_on_the_page_as_in_the_tool(house: House) -> None:
     run = await house.stage(mail())
     browser = await house.opened(run)

@@ -38,25 +38,6 @@ async def test_the_page_says_what_was_sent_and_when_and_asks(house: House) -> No
         assert f'value="{answer}"' in page
 
 
-async def test_that_it_happened_closes_it_with_the_evidence(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    run, action_id = await lost(house)
-    url = "https://social.example/posts/99"
-
-    answer = await house.decide(
-        await house.opened(run), run.run_id, action_id, "resolve", outcome="happened", evidence=url
-    )
-
-    assert answer.status_code == 303
-    action = await house.action(action_id)
-    assert (action.status, action.external_url) == ("executed", url)
-    said = [facts for kind, facts in await house.events(run.run_id) if kind == "outcome_answered"]
-    assert [(each["by"], each["assurance"], each["evidence"]) for each in said] == [
-        ("someone with the review link, calling themselves “Ada Reviewer”", "link", url)
-    ]
-    assert len(house.provider.done) == 1
-
-
 @pytest.mark.rule("E62")
 async def test_that_it_did_not_happen_is_a_signed_in_persons_to_say(house_on_any_store: House) -> None:
     house = house_on_any_store

@@ -21,15 +21,13 @@ from tests.sqlite_files import new_sqlite
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import measurement
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
 from assent.engine.workflows import store
 from assent.engine.workflows.store import SessionNote
 from assent.gate.records import MEASURE_AFTER
-from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.ids import WorkspaceId
 from assent.serving.web.audit.screens import escape_csv_cell
-from assent.use_cases import measurements
 
 pytestmark = pytest.mark.anyio
 
@@ -348,39 +346,6 @@ async def test_numbers_are_shown_with_where_they_come_from_and_gaps_with_their_r
     page = await world.page("/results")
     for text in ("1,200", "Added by a person", "no data, because", "No baseline yet", "Add numbers"):
         assert text in page
-
-
-@pytest.mark.rule("E100")
-async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(world: World) -> None:
-    house, given = world.house, {"impressions": 1234, "views": 1300, "reach": 1000, "engagementRate": 0.05}
-    for goal, numbers in (("Before", {"impressions": 2000}), ("Between", {"likes": 3}), ("After", given)):
-        house.clock.advance(days=2)
-        run = await stories.launch(house, goal, post(metadata={MEASURE_AFTER: 60_000}))
-        await stories.sent(house, run)
-        house.clock.advance(days=1)
-        metrics, now_ms = {**numbers}, house.clock.now_ms()
-        note = partial(measurement.record_reported, LOCAL_WORKSPACE, RunId(run.run_id), "linkedin")
-        await house.app.store.write(partial(note, metrics, "Ada", now_ms))
-        await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
-
-    page = await world.page("/results")
-    card = page.split(">After<")[-1].split("</tr>")[0]
-    for text in (
-        "1,234 impressions, 1,300 views, 1,000 people reached, engagement rate 0.05",
-        "LinkedIn: 1,234 impressions, engagement rate 0.05. LinkedIn had 2,000 impressions in one earlier run.",
-    ):
-        assert text in card
-    assert "3,534" not in page
-    chart = (
-        (await world.page("/results?metric=impressions")).split('id="chart-title"')[1].split("</section>")[0]
-    )
-    assert chart.startswith(">Impressions per run<")
-    assert re.findall(r'<td class="number">([^<]+)</td>', chart) == [
-        "2,000",
-        "1,234",
-    ]
-    story = await world.page(f"/runs/{run.run_id}/story")
-    assert "LinkedIn: 1,234 impressions, engagement rate 0.05." in story
 
 
 async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
