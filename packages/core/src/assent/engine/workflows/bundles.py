@@ -18,8 +18,7 @@ from assent.engine.actions import actions
 from assent.engine.core import journal
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import ADVANCE, WorkflowAnswer
-from assent.engine.workflows.sessions import COMPLETE, OPERATOR, RUNNING
-from assent.engine.workflows.store import SessionNote, StoredRun
+from assent.engine.workflows.store import COMPLETE, OPERATOR, RUNNING, SessionNote, StoredRun
 from assent.gate.records import Run
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.structs import WireRecord, from_record, from_row

@@ -79,7 +79,16 @@ from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import BranchView, WorkflowAnswer, WorkflowCall, WorkflowReply
 from assent.engine.workflows.confirmations import OpenQuestion
-from assent.engine.workflows.store import FirstTransition, KeptAnswer, NewNode, NodeRecord, StoredRun
+from assent.engine.workflows.store import (
+    COMPLETE,
+    OPERATOR,
+    RUNNING,
+    FirstTransition,
+    KeptAnswer,
+    NewNode,
+    NodeRecord,
+    StoredRun,
+)
 from assent.gate.records import Run, Status
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal
@@ -200,11 +209,7 @@ def _describe(branch: BranchView) -> str:
     return f"{came}{noted}; stateToken {branch.state_token}"
 
 
-OPERATOR: Final = "workflow"
 START: Final = "workflow_start"
-RUNNING: Final = "running"
-COMPLETE: Final = "complete"
-"""Status of a run with at least one complete branch; other branches may go on (W28)."""
 
 
 def begin_run(

@@ -34,6 +34,11 @@ from assent.workflow.program import encode as encode_program
 from assent.workflow.program import workflow_hash as digest_of
 from assent.workflow.tokens import TokenClaims, Tokens
 
+OPERATOR: Final = "workflow"
+RUNNING: Final = "running"
+COMPLETE: Final = "complete"
+"""Status of a run with at least one complete branch; other branches may go on (W28)."""
+
 
 class StoredRun(Record, kw_only=True):
     run_id: RunId
