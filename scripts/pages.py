@@ -39,6 +39,7 @@ allowed_hosts = ["assent.internal"]
 
 SETTINGS_TAIL: Final = """
 Sections `[effect.NAME]` of the file are [HTTP effects](http-effects.md): approved actions that send a request.
+Sections `[extension.NAME]` have the settings of an extension, which its own documentation names.
 
 The variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_ENDPOINT` and others) configure [traces](deploy.md#traces).
 

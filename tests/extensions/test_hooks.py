@@ -5,15 +5,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from starlette.responses import Response
+from tests.surfaces import BASE_URL, ManualClock, settings_for
 
+from assent.app import App, show_settings
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people import members, people
+from assent.engine.people.people import Person, Role
 from assent.extensions.hooks import load_extensions
 from assent.extensions.options import BadExtension
+from assent.jobs.kinds import job_kinds
+from assent.processes.serve import Surfaces
 from assent.serving.web.shell.console import Screen, Visit, arrange_entries
 from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry
+from assent.settings.load import SettingsError
 
 MODULE = """
 from assent.platform.declarations import Command, Extension
@@ -119,3 +130,110 @@ def test_an_entry_of_an_extension_is_the_first_of_its_group_and_a_new_group_is_t
     assert names[-1] == "more"
     assert names.index("acme") + 1 == names.index("results")
     assert sorted(names) == sorted([*(each.name for each in NAVIGATION), "acme", "more"])
+
+
+WHOLE = """
+from pathlib import Path
+
+from assent.platform.declarations import Component, Extension, OwnSetting
+
+HERE = Path(__file__).with_name("acme")
+LEDGER = Component("acme", prefix="acme_", folder=HERE)
+
+
+class Pager:
+    kind, hint, by_mail, by_browser = "pager", "A number", False, False
+
+    def __init__(self, label):
+        self.label = label
+
+
+def list_screens():
+    from assent.platform.pages import NavigationEntry, Screen
+
+    async def show(visit):
+        rows = await visit.read(read)
+        return visit.page("acme.html", {"count": len(rows)})
+
+    def read():
+        return (yield LEDGER.statements.list_entries())
+
+    entry = NavigationEntry("acme", "/acme", "Acme ledger", "runs", "Learn")
+    return (Screen("/acme", show, "acme", entry=entry, templates=HERE / "templates"),)
+
+
+def make_jobs(services):
+    from assent.platform.services import JobKind
+
+    async def work(job):
+        return None
+
+    return {"acme_count": JobKind(work)}
+
+
+EXTENSION = Extension(
+    name="acme",
+    settings=(OwnSetting(name="label", doc="What the pager is called.", default="Pager"),),
+    list_components=lambda: (LEDGER,),
+    list_screens=list_screens,
+    make_jobs=make_jobs,
+    make_notifiers=lambda settings: (Pager(settings["label"]),),
+)
+"""
+FILES = {
+    "migrations/sqlite/0001_baseline.sql": "CREATE TABLE acme_entries (workspace_id TEXT NOT NULL PRIMARY KEY);",
+    "migrations/postgres/0001_baseline.sql": "CREATE TABLE acme_entries (workspace_id TEXT NOT NULL PRIMARY KEY);",
+    "statements/acme.sql": "-- name: list_entries\n-- List the entries.\nSELECT workspace_id FROM acme_entries\n",
+    "templates/acme.html": '{% extends "console.html" %}{% block live %}<p>{{ count }} entries</p>{% endblock %}',
+}
+
+
+@pytest.fixture
+async def extended(site: Path, database_url: str, tmp_path: Path) -> AsyncIterator[App]:
+    """A server whose settings name a package with a table, a screen, a job, a notifier and a setting."""
+    name = f"acme-whole-{site.parent.name.lower().replace('_', '-').strip('-')}"
+    install(site, name, WHOLE)
+    for path, text in FILES.items():
+        (site / "acme" / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / "acme" / path).write_text(text)
+    sections = {"acme": {"label": "Beeper"}}
+    app = App(
+        settings_for(database_url, tmp_path, extensions=(name,), sections=sections), clock=ManualClock()
+    )
+    await app.prepare()
+    yield app
+    await app.close()
+
+
+async def test_a_package_that_is_named_brings_a_table_a_screen_a_job_a_notifier_and_a_setting(
+    extended: App,
+) -> None:
+    now_ms = extended.clock.now_ms()
+    entropy = extended.services.entropy(people.ENTROPY_BYTES)
+    ada = Person("ada", "Ada", Role.MEMBER)
+    token = await extended.store.write(
+        lambda: members.invite(ada, (LOCAL_WORKSPACE,), entropy, now_ms, by="test")
+    )
+    wire = httpx.ASGITransport(app=Surfaces(extended).site(), client=("127.0.0.1", 50_000))
+    async with httpx.AsyncClient(transport=wire, base_url=BASE_URL) as browser:
+        assert (await browser.post(f"/sign-in/{token}", data={})).status_code == 303
+        page = await browser.get("/acme")
+
+    assert page.status_code == 200
+    assert "0 entries" in page.text and "Acme ledger" in page.text
+    assert "acme_count" in job_kinds(extended)
+    assert extended.services.notifiers["pager"].label == "Beeper"
+
+
+@pytest.mark.parametrize(
+    ("sections", "why"),
+    [
+        ({"acme": {}}, "no extension is called acme"),
+        ({"notify": {"colour": "red"}}, "unknown key colour"),
+        ({"notify": 5}, "does not work"),
+    ],
+)
+def test_a_section_that_no_extension_declares_is_refused(sections: Any, why: str, tmp_path: Path) -> None:
+    settings = settings_for(f"sqlite:///{tmp_path}/assent.db", tmp_path, sections=sections)
+    with pytest.raises(SettingsError, match=why):
+        show_settings(settings)

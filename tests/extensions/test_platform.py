@@ -16,6 +16,7 @@ FOR_TESTS = ("emulator", "testing")
 """Modules for tests and demos, which stand on the testing kit."""
 FOR_OTHERS = {
     "assent.platform.declarations.How",
+    "assent.platform.declarations.OwnSetting",
     "assent.platform.pages.NavigationEntry",
     "assent.platform.pages.Screen",
     "assent.platform.pages.Visit",

@@ -35,7 +35,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import ShieldedTasks, Waits
 from assent.engine.recovery.positions import Restore
-from assent.extensions.hooks import Extension, ExtensionProcess, load_extensions
+from assent.extensions.hooks import Extension, ExtensionProcess, load_extensions, read_sections
 from assent.extensions.options import BadExtension
 from assent.gate import review_link
 from assent.gate.effects import EffectTypes
@@ -85,14 +85,17 @@ OWNED: Final = (
     "model_api_key",
     "model_name",
     "model_url",
+    "sections",
     "smtp_from",
     "smtp_url",
 )
 """Settings that serve the owner's workspaces alone; any other workspace has the defaults. Operators, `[effect.*]`
 and workflow folders are the owner's, too."""
 
-WITHHELD: Final = frozenset({"secrets", "run_token_secrets", "api_key", "database_url", "oidc_client_secret"})
-"""Settings that no extension reads."""
+WITHHELD: Final = frozenset(
+    {"secrets", "run_token_secrets", "api_key", "database_url", "oidc_client_secret", "sections"}
+)
+"""Settings that no extension reads; of the sections each gets its own."""
 
 
 class App:
@@ -206,13 +209,13 @@ class App:
     def processes(self) -> Mapping[str, ExtensionProcess]:
         """Their parts in this process by name, started at the first use."""
         shown = show_settings(self.settings)
-        return {each.name: each.start(self.services, shown) for each in self.installed}
+        return {each.name: each.start(self.services, shown[each.name]) for each in self.installed}
 
     @cached_property
     def shared_processes(self) -> Mapping[str, ExtensionProcess]:
         """Their parts for any other workspace: without the settings that are the owner's."""
         shown = show_settings(self._shared_settings)
-        return {name: each.with_settings(shown) for name, each in self.processes.items()}
+        return {name: each.with_settings(shown[name]) for name, each in self.processes.items()}
 
     @property
     def gateway(self) -> ToolGateway:
@@ -306,7 +309,7 @@ class App:
 
         yield MailNotifier()
         shown = show_settings(self.settings)
-        yield from (notifier for each in self.installed for notifier in each.make_notifiers(shown))
+        yield from (notifier for each in self.installed for notifier in each.make_notifiers(shown[each.name]))
         yield WebPushNotifier()
 
     def _make_outgoing(self, allow_hosts: tuple[str, ...]) -> Outgoing:
@@ -350,6 +353,7 @@ class App:
         # A failover explains a store that is behind the recorded head, so the server goes on without a person.
         restore = await ask_history(store, store.read, positions.find_failover) or await self.heads.compare()
         await asyncio.to_thread(lambda: self.extensions)  # their tables are the store's
+        show_settings(self.settings)  # refuses what no extension declares
         await check_secrets(store, self.keys)
         if len(self.keys.master) > 1:
             await reseal(store, self.vault, self.keys.seals)
@@ -512,10 +516,15 @@ def make_limits(settings: Settings, store: Store) -> Limits:
     )
 
 
-def show_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that an extension reads."""
+def show_settings(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return the settings that each extension reads, by its name. Raises `SettingsError`."""
     values = msgspec.structs.asdict(settings)
-    return {name: value for name, value in values.items() if name not in WITHHELD}
+    common = {name: value for name, value in values.items() if name not in WITHHELD}
+    try:
+        own = read_sections(settings.sections, list_installed(settings))
+    except BadExtension as bad:
+        raise SettingsError(f"The settings file {settings.config_file}: {bad.why}\n{bad.fix}") from bad
+    return {name: {**common, **section} for name, section in own.items()}
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from assent import __version__
@@ -304,7 +304,7 @@ def doctor(
 ) -> int:
     """Try what `serve` does at its start: settings, files, database, operators, port and pages. Leaves
     everything as it was; exits with 1 where something is wrong."""
-    from assent.app import list_components, list_installed, load_operators
+    from assent.app import list_components, list_installed, load_operators, show_settings
 
     session.add_flags(host=host, port=port, base_url=base_url, operators=operators or None)
     session.add_flags(tls_cert=tls_cert, tls_key=tls_key)
@@ -317,7 +317,7 @@ def doctor(
     sources = {row.name: loaded.sources[row.name] for row in TABLE}
     try:
         extensions = load_operators(settings)
-        installed = list_installed(settings)
+        installed, shown = list_installed(settings), show_settings(settings)
     except SettingsError as error:
         return _report(session, [fail_as("extensions", str(error))], sources)
     checks = [
@@ -329,7 +329,7 @@ def doctor(
         *asyncio.run(_database(settings, list_components(settings, extensions))),
         *_operators(extensions),
         *_wrapped(settings),
-        *_extensions(settings, installed),
+        *_extensions(settings, installed, shown),
         _cap(settings),
         _signup(settings),
         *_address(settings),
@@ -490,14 +490,13 @@ def _operators(loaded: Extensions) -> Iterator[DoctorCheck]:
         yield DoctorCheck("operators", True, note)
 
 
-def _extensions(settings: Settings, installed: tuple[Extension, ...]) -> Iterator[DoctorCheck]:
+def _extensions(
+    settings: Settings, installed: tuple[Extension, ...], shown: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DoctorCheck]:
     """Name the extensions of other packages, and give what all say about themselves."""
-    from assent.app import show_settings
-
     if settings.extensions:
         yield DoctorCheck("extensions", True, ", ".join(settings.extensions))
-    shown = show_settings(settings)
-    yield from (check for each in installed for check in each.check(shown))
+    yield from (check for each in installed for check in each.check(shown[each.name]))
 
 
 def _signup(settings: Settings) -> DoctorCheck:

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from assent.extensions.options import BadExtension
 from assent.kernel.distribution import DISTRIBUTION, PARTS
 from assent.kernel.structs import Record
@@ -52,6 +54,16 @@ class Command(Record, kw_only=True):
     """Whether `--json` is among its flags."""
     has_common_flags: bool = True
     """Whether it has the flags of every command. Without them it gets no session."""
+
+
+class OwnSetting(Record, kw_only=True):
+    """A key of the section `[extension.NAME]` of the settings file."""
+
+    name: str
+    doc: str
+    type: Any = str
+    """The type of its value: `str`, `int`, `bool`, `tuple[str, ...]`, …"""
+    default: Any = None
 
 
 class DoctorCheck(Record):
@@ -127,6 +139,8 @@ class Extension(Record, kw_only=True):
     """Ways to notify people, by the settings."""
 
     # What the person who runs the server uses.
+    settings: tuple[OwnSetting, ...] = ()
+    """The keys of its section. Their values are among the settings that its other parts get."""
     list_commands: Callable[[], tuple[Command, ...]] = tuple
     check: Callable[[Mapping[str, Any]], Iterable[DoctorCheck]] = lambda settings: ()
     """What `assent doctor` says about it, by the settings."""
@@ -166,6 +180,41 @@ def load_extensions(named: tuple[str, ...] = ()) -> tuple[Extension, ...]:
             _refuse_unfit(extension, where, found, is_ours=name in OURS)
             found[extension.name] = extension
     return tuple(found.values())
+
+
+def read_sections(sections: Any, extensions: Iterable[Extension]) -> dict[str, dict[str, Any]]:
+    """Return the values of each extension's own settings, by its name. Raises `BadExtension` for a section or key that
+    nothing declares, and for a value of another type."""
+    given = {} if sections is None else _read_value(sections, dict[str, dict[str, Any]], "[extension]")
+    known = {each.name: each for each in extensions}
+    if unknown := sorted(given.keys() - known.keys()):
+        raise BadExtension(
+            f"no extension is called {unknown[0]}, as in [extension.{unknown[0]}].",
+            fix=f"Correct the name, or leave the section out. Extensions here: {', '.join(known)}.",
+        )
+    return {name: _read_section(each, given.get(name, {})) for name, each in known.items()}
+
+
+def _read_section(extension: Extension, given: Mapping[str, Any]) -> dict[str, Any]:
+    rows = {row.name: row for row in extension.settings}
+    if unknown := sorted(given.keys() - rows.keys()):
+        raise BadExtension(
+            f"[extension.{extension.name}] has the unknown key {unknown[0]}.",
+            fix=f"Known keys: {', '.join(rows) or 'none'}.",
+        )
+    where = f"[extension.{extension.name}] "
+    return {
+        name: _read_value(given[name], row.type, where + name) if name in given else row.default
+        for name, row in rows.items()
+    }
+
+
+def _read_value(value: Any, kind: Any, where: str) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        # The value itself may be a secret, and is not in the message.
+        raise BadExtension(f"{where} has a value that does not work: {error}.", fix="Correct it.")
 
 
 def _refuse_unfit(loaded: Any, where: str, found: Mapping[str, Extension], *, is_ours: bool) -> None:

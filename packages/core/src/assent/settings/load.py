@@ -42,6 +42,7 @@ from assent.settings.table import (
     CONFIG_FLAG,
     EFFECTS,
     OWN_PREFIX,
+    SECTIONS,
     TABLE,
     Kind,
     Setting,
@@ -139,6 +140,8 @@ class Settings(Record, kw_only=True):
     """Another process that reads the file then needs no flag for it."""
     effects: Any = None
     """The sections `[effect.NAME]` of the file, not yet checked."""
+    sections: Any = None
+    """The sections `[extension.NAME]` of the file, not yet checked."""
     config_file: Path | None = None
     """The file that was read, if any."""
 
@@ -216,7 +219,11 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     _check_owner_workspaces(values["owner_workspaces"] or ())
     in_file = reader.sources["database_url"].startswith("file ")
     settings = Settings(
-        **values, effects=file_values.get(EFFECTS), config_file=config_file, database_in_file=in_file
+        **values,
+        effects=file_values.get(EFFECTS),
+        sections=file_values.get(SECTIONS),
+        config_file=config_file,
+        database_in_file=in_file,
     )
     return Loaded(settings, tuple(warnings), reader.sources)
 
@@ -351,7 +358,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"The settings file {path} is not TOML: {error}.\nCorrect that line.") from error
-    known = [*(row.name for row in TABLE if row.in_file), EFFECTS]
+    known = [*(row.name for row in TABLE if row.in_file), EFFECTS, SECTIONS]
     for key in values:
         if key not in known:
             hint = suggestion(key.replace("-", "_").removeprefix("assent_"), known)
@@ -395,7 +402,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
 
 def _warn_of_exposed(path: Path | None, values: Mapping[str, Any]) -> list[str]:
     """Warn if others can read a settings file that holds a secret."""
-    held = [name for name in values if name != EFFECTS and BY_NAME[name].secret]
+    held = [name for name in values if name in BY_NAME and BY_NAME[name].secret]
     if path is None or not held or os.name != "posix" or not path.stat().st_mode & 0o077:
         return []
     return [f"The settings file {path} holds {held[0]} and other users can read it. Run: chmod 600 {path}"]

@@ -542,5 +542,7 @@ BY_ENV: Final = {row.env: row for row in TABLE}
 CONFIG_ENV: Final = "ASSENT_CONFIG"
 CONFIG_FLAG: Final = "--config"
 CONFIG_FILE: Final = "assent.toml"
+SECTIONS: Final = "extension"
+"""The table of the file whose sections are settings of extensions."""
 EFFECTS: Final = "effect"
 """The table of the file whose sections are HTTP effects."""
