@@ -26,7 +26,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
 
-from assent.wrap.adapters.langgraph import GatedTools
+from assent_wrap.adapters.langgraph import GatedTools
 
 THREAD: Any = {"configurable": {"thread_id": "release-42"}}
 

@@ -20,7 +20,7 @@ from pydantic_ai import Agent, DeferredToolRequests, FunctionToolset
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from assent.wrap.adapters.pydantic_ai import GatedToolset
+from assent_wrap.adapters.pydantic_ai import GatedToolset
 
 
 def build_agent(folder: Path) -> Agent[None, Any]:

@@ -31,7 +31,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 ROOT = Path(__file__).resolve().parent.parent
-INSIDE_CORE = {"assent.suite": "launch", "assent.wrap": "wrap"}
+INSIDE_CORE = {"assent.suite": "launch"}
 """Packages of the core by the part that they belong to."""
 
 IRREGULAR = re.compile(

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ROOT / "packages" / "core" / "src"
+SOURCES = ROOT / "packages"
 
 WORKERS = 2
 PATIENCE_SECONDS = 60
@@ -66,21 +66,21 @@ class Package(NamedTuple):
 PACKAGES = {
     "gate": Package(
         (
-            "assent/gate/gate.py",
-            "assent/gate/policy.py",
-            "assent/gate/preflight.py",
-            "assent/gate/rules/matching.py",
-            "assent/gate/seals.py",
-            "assent/gate/transitions.py",
-            "assent/engine/actions/guards.py",
-            "assent/engine/actions/hooks.py",
-            "assent/engine/actions/idempotency.py",
+            "core/src/assent/gate/gate.py",
+            "core/src/assent/gate/policy.py",
+            "core/src/assent/gate/preflight.py",
+            "core/src/assent/gate/rules/matching.py",
+            "core/src/assent/gate/seals.py",
+            "core/src/assent/gate/transitions.py",
+            "core/src/assent/engine/actions/guards.py",
+            "core/src/assent/engine/actions/hooks.py",
+            "core/src/assent/engine/actions/idempotency.py",
         ),
         ("tests/unit", "--ignore=tests/unit/gate/content", "--ignore=tests/unit/gate/measurement"),
         40,
     ),
     "wrap": Package(
-        ("assent/wrap/*.py",),
+        ("wrap/src/assent_wrap/*.py",),
         (
             "tests/unit/wrap",
             "tests/wrap",
@@ -406,7 +406,9 @@ class Judging:
             raise session.Interrupted("a test module could not be loaded")
         gc.unfreeze()
         for file in self.files:
-            import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+            import_module(
+                file.partition("/src/")[2].removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            )
         loaded = Loaded(self.files)
         gc.freeze()  # a collection in a fork would copy every page of this process
         reached = self.watch_all(session.items)

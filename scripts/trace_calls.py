@@ -29,7 +29,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "packages" / "core" / "src" / "assent"
+SOURCES = tuple(ROOT.glob("packages/*/src"))
 sys.path.insert(0, str(ROOT))
 
 import httpx  # noqa: E402
@@ -43,7 +43,7 @@ from assent.jobs.worker import Runner  # noqa: E402
 from assent.processes import store_position  # noqa: E402
 from assent.processes.serve import Surfaces  # noqa: E402
 from assent.stores import sqlite_transactions  # noqa: E402
-from assent.wrap import proposals  # noqa: E402
+from assent_wrap import proposals  # noqa: E402
 
 store_position.RECORD_SECONDS = 600.0  # type: ignore[misc] # the position is recorded beside the calls, not by one
 store_position.PAUSE_SECONDS = 600.0  # type: ignore[misc] # nor later, because a call before claimed an action
@@ -77,7 +77,7 @@ class Hop(NamedTuple):
     """One call of a function of the package."""
 
     module: str
-    """As its file is called, below the package and without the suffix: `engine/actions/decisions`."""
+    """As its file is called, without the suffix: `engine/actions/decisions` in the core, `assent_wrap/gateway`."""
     function: str
 
     def __str__(self) -> str:
@@ -153,10 +153,11 @@ def _goes_on(frame: FrameType) -> bool:
 
 def _hop(code: CodeType) -> Hop | None:
     path = Path(code.co_filename)
-    if code.co_name.startswith("<") or not path.is_relative_to(PACKAGE) or path.suffix != ".py":
+    source = next((each for each in SOURCES if path.is_relative_to(each)), None)
+    if code.co_name.startswith("<") or source is None or path.suffix != ".py":
         return None
     function = code.co_qualname.replace("<locals>.", "")
-    return Hop(path.relative_to(PACKAGE).with_suffix("").as_posix(), function)
+    return Hop(path.relative_to(source).with_suffix("").as_posix().removeprefix("assent/"), function)
 
 
 @asynccontextmanager

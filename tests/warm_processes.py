@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import assent.cli
+import assent_notify
+import assent_wrap
 
 ASSENT: Final = str(Path(sys.executable).with_name("assent"))
 ROOT: Final = Path(__file__).parents[1]
@@ -37,8 +39,8 @@ SET_CHILD_SUBREAPER: Final = 36
 
 NOT_SERVED: Final = (
     "assent.__main__",
-    "assent.wrap.adapters.langgraph",
-    "assent.wrap.adapters.pydantic_ai",
+    "assent_wrap.adapters.langgraph",
+    "assent_wrap.adapters.pydantic_ai",
     "assent.suite.testing",
 )
 IMPORTED_LATE: Final = (
@@ -135,7 +137,11 @@ def _parent() -> _Parent:
 
 def find_modules() -> list[str]:
     """The modules that a server or a command may import."""
-    found = (module.name for module in pkgutil.walk_packages(assent.__path__, "assent."))
+    found = (
+        module.name
+        for package in (assent, assent_notify, assent_wrap)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    )
     return [name for name in found if not name.startswith(NOT_SERVED)]
 
 

@@ -14,7 +14,7 @@ from assent.engine.core import freezes
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.serving.web.review.blocks import list_arguments
-from assent.wrap.agent_calls import AgentConnector
+from assent_wrap.agent_calls import AgentConnector
 
 PROPOSE = "chieflab_propose_call"
 CLAIM = "chieflab_claim_call"

@@ -250,7 +250,7 @@ def test_a_server_that_never_answers_is_denied_before_claude_code_gives_up(
         soon = (
             sys.executable,
             "-c",
-            "import sys; from assent.wrap import hook; hook.SPARE_SECONDS = 2; "
+            "import sys; from assent_wrap import hook; hook.SPARE_SECONDS = 2; "
             "sys.exit(hook.run_hook(sys.argv[1:]))",
         )
         assert "in time" in denied(run(event(), mute, *flags, "--wait", "0", command=soon))

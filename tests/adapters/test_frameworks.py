@@ -45,7 +45,9 @@ class Example:
     def begin(self, step: str, **more: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [str(PEERS / "bin" / "python"), str(ROOT / "examples" / self._file), step, str(self._folder)],
-            env=self._house.variables(PYTHONPATH=str(ROOT / "packages/core/src"), **more),
+            env=self._house.variables(
+                PYTHONPATH=f"{ROOT}/packages/core/src:{ROOT}/packages/wrap/src", **more
+            ),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )

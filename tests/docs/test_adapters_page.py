@@ -88,7 +88,7 @@ def test_the_commands_of_the_page_make_a_key_and_print_its_settings(tmp_path: Pa
 def play(python: str, code: str, house: House) -> Any:  # noqa: F811
     return subprocess.Popen(
         [python, "-c", code],
-        env=house.variables(PYTHONPATH=str(ROOT / "packages/core/src")),
+        env=house.variables(PYTHONPATH=f"{ROOT}/packages/core/src:{ROOT}/packages/wrap/src"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -10,14 +10,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "packages" / "core" / "src" / "assent"
-PACKAGES = {path.name: path for path in ROOT.glob("packages/*/src/*")}
+SOURCES = sorted(ROOT.glob("packages/*/src"))
+PACKAGES = {path.name: path for source in SOURCES for path in source.iterdir()}
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "models" / "README.md"])
 
 SPAN = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w./-]+\.(?:py|sql|toml|md|pml|sh)")
 MODULE = re.compile(r"assent(?:_[a-z]+)?(?:\.[a-z]\w*)+")
-FOLDERS = {path.name for parent in (ROOT, PACKAGE) for path in parent.iterdir() if path.is_dir()}
+FOLDERS = {path.name for parent in (ROOT, PACKAGE, *SOURCES) for path in parent.iterdir() if path.is_dir()}
 NOT_FILES = {
     "assent.toml": "a file of the server's operator",
     "0001_entries.sql": "a file that the reader writes",
@@ -50,7 +51,11 @@ def section(name: str) -> str:
 
 def exists(name: str, page: Path) -> bool:
     """Whether a page may name this file, module or folder: below the repository, the package or the page itself."""
-    return any(any(base.glob(each)) for base in (ROOT, PACKAGE, page.parent) for each in (name, f"{name}.py"))
+    return any(
+        any(base.glob(each))
+        for base in (ROOT, PACKAGE, *SOURCES, page.parent)
+        for each in (name, f"{name}.py")
+    )
 
 
 def is_path(text: str) -> bool:

@@ -24,11 +24,11 @@ def test_every_module_that_is_to_be_broken_has_mutants_that_differ_from_it(
 
 
 def test_a_mutant_is_the_code_of_its_function_with_a_change(script: ModuleType) -> None:
-    path = script.SOURCES / "assent/gate/seals.py"
+    path = script.SOURCES / "core/src/assent/gate/seals.py"
     whole = compile(path.read_text(encoding="utf-8"), str(path), "exec")
     known = {code.co_qualname: code for code in script.walk_code(whole)}
 
-    for mutant in script.list_mutants("assent/gate/seals.py"):
+    for mutant in script.list_mutants("core/src/assent/gate/seals.py"):
         broken = script.break_code(mutant)
         assert broken.co_qualname == mutant.function
         assert broken != known[mutant.function], mutant
@@ -36,4 +36,4 @@ def test_a_mutant_is_the_code_of_its_function_with_a_change(script: ModuleType) 
 
 def test_a_module_that_was_moved_is_missed(script: ModuleType) -> None:
     with pytest.raises(LookupError):
-        script.Package(("assent/gone.py",), (), 1).list_files()
+        script.Package(("core/src/assent/gone.py",), (), 1).list_files()

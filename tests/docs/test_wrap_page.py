@@ -15,13 +15,13 @@ from tests.docs.pages import DOCS, block_of, blocks_of
 from assent.__main__ import take_values
 from assent.cli import run
 from assent.settings.load import load_settings
-from assent.wrap.front import FLAGS, SWITCHES, read_order
-from assent.wrap.gateway import CALLS, read_files
-from assent.wrap.listing import MAX_TOOLS
-from assent.wrap.profiles import RULE_KEYS, SERVER_KEYS, Profile, read_config, read_rules
-from assent.wrap.profiles import read_order as read_profile
-from assent.wrap.proposals import HOLD_SECONDS
-from assent.wrap.variables import PASSED
+from assent_wrap.front import FLAGS, SWITCHES, read_order
+from assent_wrap.gateway import CALLS, read_files
+from assent_wrap.listing import MAX_TOOLS
+from assent_wrap.profiles import RULE_KEYS, SERVER_KEYS, Profile, read_config, read_rules
+from assent_wrap.profiles import read_order as read_profile
+from assent_wrap.proposals import HOLD_SECONDS
+from assent_wrap.variables import PASSED
 
 PAGE = "wrap.md"
 NAMED = {"TARGET": "staging", "AWS_PROFILE": "dev"}

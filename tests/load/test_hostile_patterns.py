@@ -34,9 +34,9 @@ from assent.workflow.contracts.criteria import check_criteria, failures
 from assent.workflow.issues import check_shape, mismatches
 from assent.workflow.machine import conditions
 from assent.workflow.machine.values import Scope
-from assent.wrap.adapters.claude_code import is_chosen
-from assent.wrap.agent_calls import AgentConnector
-from assent.wrap.listing import (
+from assent_wrap.adapters.claude_code import is_chosen
+from assent_wrap.agent_calls import AgentConnector
+from assent_wrap.listing import (
     MAX_TEMPLATES,
     MAX_URI_CHARS,
     TEMPLATES,
@@ -44,7 +44,7 @@ from assent.wrap.listing import (
     OfferedEntry,
     is_passable,
 )
-from assent.wrap.profiles import ServerRules, ToolRule
+from assent_wrap.profiles import ServerRules, ToolRule
 
 CALL_MS: Final = 250
 CHARS: Final = 64 * 1_024

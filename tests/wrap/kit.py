@@ -27,7 +27,7 @@ from assent.gate.records import Assurance
 from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession
-from assent.wrap.front import read_order
+from assent_wrap.front import read_order
 
 FOREIGN = str(Path(__file__).with_name("foreign_server.py"))
 DEADLINE_SECONDS = 20.0

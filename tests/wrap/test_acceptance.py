@@ -16,8 +16,8 @@ from tests.wrap.kit import FrontClient, Wrapped, said
 
 from assent.engine.core import quota
 from assent.gate.records import Action
-from assent.wrap import gateway, repository, upstreams
-from assent.wrap.effects import read_acceptance
+from assent_wrap import gateway, repository, upstreams
+from assent_wrap.effects import read_acceptance
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from assent.engine.core import freezes
 from assent.gate.records import Assurance
 from assent.gate.views import Diff
 from assent.kernel.times import full_time
-from assent.wrap import upstreams
+from assent_wrap import upstreams
 
 pytestmark = pytest.mark.anyio
 
@@ -236,7 +236,7 @@ async def test_reads_for_differences_have_the_pace_of_calls(
     wrapped: Wrapped, writer: FrontClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     action_id = await ask(wrapped, writer)
-    monkeypatch.setattr("assent.wrap.gateway.CALLS", 3)
+    monkeypatch.setattr("assent_wrap.gateway.CALLS", 3)
     for path in ("b", "a"):
         await wrapped.done(EDIT, actionId=action_id, arguments={"path": path})
     refused = await wrapped.denied(EDIT, actionId=action_id, arguments={"path": "b"})

@@ -21,9 +21,9 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.connection import OpenedSecrets
 from assent.gate.views import Facts
 from assent.serving.edge import Credentials
-from assent.wrap.front import CannotWrap, read_order
-from assent.wrap.profiles import Profile
-from assent.wrap.profiles import read_order as read_described
+from assent_wrap.front import CannotWrap, read_order
+from assent_wrap.profiles import Profile
+from assent_wrap.profiles import read_order as read_described
 
 pytestmark = pytest.mark.anyio
 

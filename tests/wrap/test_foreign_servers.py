@@ -14,7 +14,7 @@ from tests.surfaces import BASE_URL
 from tests.wrap.kit import FrontClient, Wrapped, said
 
 from assent.cli.doctor import LOOKS
-from assent.wrap import gateway, upstreams
+from assent_wrap import gateway, upstreams
 
 pytestmark = pytest.mark.anyio
 
@@ -283,7 +283,7 @@ async def test_two_hundred_tools_do_not_slow_the_list_or_a_call(wrapped: Wrapped
 async def test_calls_beyond_the_pace_of_one_caller_are_refused(
     wrapped: Wrapped, client: FrontClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assent.wrap.gateway.CALLS", 3)
+    monkeypatch.setattr("assent_wrap.gateway.CALLS", 3)
     results = [await client.call("look", path="a") for _ in range(4)]
     assert [each.get("isError", False) for each in results] == [False, False, False, True]
 

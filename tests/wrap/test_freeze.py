@@ -11,7 +11,7 @@ from tests.wrap.kit import FrontClient, Wrapped, said
 from assent.engine.core import freezes
 from assent.gate.views import Diff
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
-from assent.wrap.profiles import Mode
+from assent_wrap.profiles import Mode
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ import mcp
 import pytest
 from tests.wrap.kit import FrontClient, Wrapped, connect_sdk
 
-from assent.wrap import gateway, upstreams
+from assent_wrap import gateway, upstreams
 
 pytestmark = pytest.mark.anyio
 
@@ -210,7 +210,7 @@ async def test_first_prompts_do_not_make_the_first_tools_wait(wrapped: Wrapped) 
 async def test_reads_beyond_the_pace_of_one_caller_are_refused(
     client: FrontClient, wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assent.wrap.gateway.CALLS", 3)
+    monkeypatch.setattr("assent_wrap.gateway.CALLS", 3)
     answers = [
         await client.request("resources/list"),
         await client.request("resources/read", {"uri": "note://one"}),

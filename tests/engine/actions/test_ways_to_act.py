@@ -11,7 +11,6 @@ import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, GET, PUBLISH, RESOLVE, SEND, Gate
 from tests.engine.actions.test_freezes import freeze, unfreeze
 
-import assent
 from assent.extensions.hooks import load_extensions
 from assent.gate.records import Assurance
 from assent.gate.views import Executes
@@ -20,16 +19,16 @@ from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.times import iso_time
 from assent.tools.catalog import arrange
 
-HOME = Path(assent.__file__).parent
+SOURCES = [path for path in Path(__file__).parents[3].glob("packages/*/src") if path.parent.name != "conform"]
 
 REACH_OUT = {
     "engine/actions/execution.py call_connector": "after a claim",
     "engine/actions/reconciliation.py ask_provider": "after a claim; a look-up only reads",
-    "wrap/agent_calls.py claim_call": "hands a claim out",
-    "wrap/connector.py _read_present": "reads the freeze, unless the tool is trusted and only reads",
-    "wrap/connector.py perform": "a connector, after a claim",
-    "wrap/gateway.py _pass": "reads the freeze, unless the tool is trusted and only reads",
-    "wrap/gateway.py request": "reads the freeze; resources and prompts of trusted servers",
+    "assent_wrap/agent_calls.py claim_call": "hands a claim out",
+    "assent_wrap/connector.py _read_present": "reads the freeze, unless the tool is trusted and only reads",
+    "assent_wrap/connector.py perform": "a connector, after a claim",
+    "assent_wrap/gateway.py _pass": "reads the freeze, unless the tool is trusted and only reads",
+    "assent_wrap/gateway.py request": "reads the freeze; resources and prompts of trusted servers",
 }
 """The functions that reach a provider, an agent's tool or a wrapped server, and what stops them."""
 CLAIM = {"engine/actions/execution.py claim", "engine/actions/reconciliation.py mark_lost"}
@@ -92,15 +91,17 @@ JOBS = {
         "write_audit_checkpoint",
     },
 }
-TRANSPORTS = ("wrap/transports.py", "wrap/upstreams.py")
+TRANSPORTS = ("assent_wrap/transports.py", "assent_wrap/upstreams.py")
 EXECUTORS = {"server": "claims", "agent": "claims", "person": "acts by hand, which no server can stop"}
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Every function of the product, by file and name. Emulators and tools for tests are no part of it."""
-    for path in HOME.rglob("*.py"):
-        name = path.relative_to(HOME).as_posix()
-        if not name.startswith(("suite/testing.py", "client.py")):
+    for source in SOURCES:
+        for path in source.rglob("*.py"):
+            name = path.relative_to(source).as_posix().removeprefix("assent/")
+            if name in ("suite/testing.py", "client.py"):
+                continue
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield f"{name} {node.name}", node
@@ -112,7 +113,7 @@ def reaches_out(name: str, node: ast.AST) -> bool:
         for each in ast.walk(node)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
     }
-    wraps = name.startswith("wrap/") and not name.startswith(TRANSPORTS)
+    wraps = name.startswith("assent_wrap/") and not name.startswith(TRANSPORTS)
     return bool(called & {"perform", "hand_out"}) or (wraps and "request" in called)
 
 

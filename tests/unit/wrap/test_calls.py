@@ -10,9 +10,9 @@ from tests.unit.builders import NOW_MS, put_in, stage
 
 from assent.gate import transitions
 from assent.gate.records import Effect
-from assent.wrap.connector import MAX_RESULT_BYTES, fit_result
-from assent.wrap.effects import ACCEPT, CALL
-from assent.wrap.proposals import fingerprint, is_settled, is_waiting
+from assent_wrap.connector import MAX_RESULT_BYTES, fit_result
+from assent_wrap.effects import ACCEPT, CALL
+from assent_wrap.proposals import fingerprint, is_settled, is_waiting
 
 STORE = Effect(
     channel="notes",

@@ -11,9 +11,9 @@ from assent.gate.effects import EffectType, Scene
 from assent.gate.records import Effect
 from assent.gate.views import Diff, Facts, Field, Severity, Table, View
 from assent.kernel.limits import MAX_CONTENT_CHARS
-from assent.wrap import agent_calls, effects
-from assent.wrap.agent_calls import AgentCall, AgentConnector
-from assent.wrap.effects import AcceptDetails, CallDetails, ToolOffer
+from assent_wrap import agent_calls, effects
+from assent_wrap.agent_calls import AgentCall, AgentConnector
+from assent_wrap.effects import AcceptDetails, CallDetails, ToolOffer
 
 SCENE = Scene(workspace_id="ws_1", base_url="https://assent.example", connector=effects.CONNECTORS[0])
 

@@ -12,8 +12,8 @@ from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import KeyId, WorkspaceId
 from assent.kernel.tokens import KeyRing
 from assent.serving.gateway import ClientPort, ForeignCall
-from assent.wrap import elicitation
-from assent.wrap.elicitation import (
+from assent_wrap import elicitation
+from assent_wrap.elicitation import (
     CREATE,
     INPUT_REQUIRED,
     MAX_QUESTION_CHARS,
@@ -21,10 +21,10 @@ from assent.wrap.elicitation import (
     open_state,
     seal_result,
 )
-from assent.wrap.listing import OfferedTool
-from assent.wrap.profiles import UpstreamSpec
-from assent.wrap.transports import RpcError
-from assent.wrap.upstreams import Upstream
+from assent_wrap.listing import OfferedTool
+from assent_wrap.profiles import UpstreamSpec
+from assent_wrap.transports import RpcError
+from assent_wrap.upstreams import Upstream
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from assent.gate.views import Severity
-from assent.wrap.listing import (
+from assent_wrap.listing import (
     ASKS,
     LISTS,
     MAX_DEFINITION_BYTES,
@@ -32,7 +32,7 @@ from assent.wrap.listing import (
     only_reads,
     recall_entries,
 )
-from assent.wrap.profiles import Mode, Profile, ServerRules, ToolRule, UpstreamSpec
+from assent_wrap.profiles import Mode, Profile, ServerRules, ToolRule, UpstreamSpec
 
 READS: dict[str, Any] = {"annotations": {"readOnlyHint": True}}
 PROMPTS, RESOURCES = "prompts/list", "resources/list"

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from assent.platform.values import Severity
-from assent.wrap.effects import name_call
-from assent.wrap.listing import arrange_tools, choose_mode, compute_pin
-from assent.wrap.profiles import (
+from assent_wrap.effects import name_call
+from assent_wrap.listing import arrange_tools, choose_mode, compute_pin
+from assent_wrap.profiles import (
     MAX_NAME_CHARS,
     MAX_SERVERS,
     BadProfile,

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from assent.wrap import transports
-from assent.wrap.profiles import UpstreamSpec
-from assent.wrap.transports import (
+from assent_wrap import transports
+from assent_wrap.profiles import UpstreamSpec
+from assent_wrap.transports import (
     INVALID_REQUEST,
     MAX_MESSAGE_BYTES,
     MAX_UNASKED,

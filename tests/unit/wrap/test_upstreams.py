@@ -11,9 +11,9 @@ from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from tests.surfaces import ManualClock
 
-from assent.wrap.profiles import UpstreamSpec
-from assent.wrap.transports import RpcError, Unanswered, Unsent
-from assent.wrap.upstreams import (
+from assent_wrap.profiles import UpstreamSpec
+from assent_wrap.transports import RpcError, Unanswered, Unsent
+from assent_wrap.upstreams import (
     FIRST_PAUSE_SECONDS,
     IDLE_MS,
     LONGEST_PAUSE_SECONDS,

@@ -53,8 +53,8 @@ def _before_command(arguments: Sequence[str]) -> list[str]:
 
 
 PROGRAMS: Final = {
-    ("wrap",): ("assent.wrap.front", "run"),
-    ("hook", "claude-code"): ("assent.wrap.hook", "run_hook"),
+    ("wrap",): ("assent_wrap.front", "run"),
+    ("hook", "claude-code"): ("assent_wrap.hook", "run_hook"),
 }
 """The module and function of programs that a client starts and waits for. They are named here, because finding them
 through the installed extensions takes longer than starting them."""

@@ -23,8 +23,8 @@ from assent.client import Client, Refused
 from assent.platform.programs import Settings, in_shell, load_settings, name_program, open_local, own_command
 
 if TYPE_CHECKING:
-    from assent.wrap.adapters.calls import CallGate
-    from assent.wrap.adapters.claude_code import HookAnswer
+    from assent_wrap.adapters.calls import CallGate
+    from assent_wrap.adapters.claude_code import HookAnswer
 
 WAIT_SECONDS: Final = 540
 SPARE_SECONDS: Final = 30
@@ -38,7 +38,7 @@ NOT_RUN: Final = "The call did not run. "
 
 def run_hook(arguments: Sequence[str]) -> int:
     """Run the hook and return its exit status: 0, 2 to deny the call, 1 if a report failed."""
-    from assent.wrap.adapters.claude_code import deny
+    from assent_wrap.adapters.claude_code import deny
 
     options = read_options(arguments)
     _deny_in_time(options.wait + SPARE_SECONDS / 2)
@@ -67,7 +67,7 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _answer(options: argparse.Namespace) -> HookAnswer:
-    from assent.wrap.adapters.claude_code import BEFORE, HookAnswer, is_chosen, read_event
+    from assent_wrap.adapters.claude_code import BEFORE, HookAnswer, is_chosen, read_event
 
     if options.print_settings:
         return HookAnswer(_print_settings(options))
@@ -79,7 +79,7 @@ def _answer(options: argparse.Namespace) -> HookAnswer:
     patterns = [each.strip() for each in options.tools.split(",") if each.strip()]
     if not is_chosen(event.tool_name, patterns):
         return HookAnswer()
-    from assent.wrap.adapters.claude_code import AFTER, answer_before, report_after
+    from assent_wrap.adapters.claude_code import AFTER, answer_before, report_after
 
     settings = _load(options)
     claims = settings.data_dir / CLAIMS
@@ -105,8 +105,8 @@ def _load(options: argparse.Namespace) -> Settings:
 @asynccontextmanager
 async def _open_gate(settings: Settings, context: dict[str, str]) -> AsyncIterator[CallGate]:
     """Open the gate over HTTP with a key, or else on the data directory."""
-    from assent.wrap.adapters.calls import CallGate
-    from assent.wrap.adapters.claude_code import SOURCE
+    from assent_wrap.adapters.calls import CallGate
+    from assent_wrap.adapters.claude_code import SOURCE
 
     if settings.api_key:
         async with Client(settings.base_url, settings.api_key) as client:
@@ -117,7 +117,7 @@ async def _open_gate(settings: Settings, context: dict[str, str]) -> AsyncIterat
 
 
 def _print_settings(options: argparse.Namespace) -> str:
-    from assent.wrap.adapters.claude_code import make_settings
+    from assent_wrap.adapters.claude_code import make_settings
 
     tools = options.tools or DEFAULT_TOOLS
     words = own_command(_load(options), "hook", "claude-code", "--tools", tools, "--wait", str(options.wait))
@@ -127,7 +127,7 @@ def _print_settings(options: argparse.Namespace) -> str:
 
 def _explain(error: BaseException) -> str:
     """Say what kept the gate from answering, and what to do."""
-    from assent.wrap.adapters.claude_code import explain_refusal
+    from assent_wrap.adapters.claude_code import explain_refusal
 
     if isinstance(error, Refused):
         return explain_refusal(error)
@@ -140,7 +140,7 @@ def _explain(error: BaseException) -> str:
 
 def _deny_in_time(seconds: float) -> None:
     """Deny the call if the process still runs after this time, whatever holds it."""
-    from assent.wrap.adapters.claude_code import deny
+    from assent_wrap.adapters.claude_code import deny
 
     def end() -> None:
         _write(deny(f"{NOT_RUN}Assent did not answer in time. Repeat the call later."))

@@ -2,7 +2,7 @@
 
 A caller has a profile. Each of its servers is asked for its tools; a server that does not answer is
 left out of the list, by name in the log. New and changed definitions are held: one action for each
-server asks a person to accept them. A gated call becomes an action (`assent.wrap.proposals`); any other goes
+server asks a person to accept them. A gated call becomes an action (`assent_wrap.proposals`); any other goes
 to its server as it is. No server's failure reaches another.
 """
 
@@ -35,10 +35,10 @@ from assent.platform.services import (
     tenancy,
 )
 from assent.platform.values import HOUR_MS, MINUTE_MS, Refusal, WorkspaceId
-from assent.wrap import proposals, repository
-from assent.wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
-from assent.wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
-from assent.wrap.listing import (
+from assent_wrap import proposals, repository
+from assent_wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
+from assent_wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
+from assent_wrap.listing import (
     LISTS,
     MAX_TOOLS,
     Directory,
@@ -48,7 +48,7 @@ from assent.wrap.listing import (
     lets_pass,
     recall_entries,
 )
-from assent.wrap.profiles import (
+from assent_wrap.profiles import (
     BadProfile,
     Profile,
     ProfileOrder,
@@ -58,10 +58,10 @@ from assent.wrap.profiles import (
     read_order,
     read_rules,
 )
-from assent.wrap.proposals import HeldCalls, say_error
-from assent.wrap.transports import RpcError, Unanswered, Unsent
-from assent.wrap.upstreams import AGAIN, PassedOn, Upstream, Upstreams
-from assent.wrap.variables import list_unpassed, select_passed
+from assent_wrap.proposals import HeldCalls, say_error
+from assent_wrap.transports import RpcError, Unanswered, Unsent
+from assent_wrap.upstreams import AGAIN, PassedOn, Upstream, Upstreams
+from assent_wrap.variables import list_unpassed, select_passed
 
 log = logging.getLogger("assent.wrap")
 

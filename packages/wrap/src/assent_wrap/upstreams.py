@@ -20,9 +20,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from assent import __version__
 from assent.platform.services import Clock
 from assent.platform.values import MINUTE_MS, Record
-from assent.wrap.listing import LISTS, MAX_TOOLS, TOOLS, is_passable
-from assent.wrap.profiles import Profile, UpstreamSpec
-from assent.wrap.transports import HttpLink, RpcError, ServerLink, StdioLink, Unanswered, Unsent
+from assent_wrap.listing import LISTS, MAX_TOOLS, TOOLS, is_passable
+from assent_wrap.profiles import Profile, UpstreamSpec
+from assent_wrap.transports import HttpLink, RpcError, ServerLink, StdioLink, Unanswered, Unsent
 
 log = logging.getLogger("assent.wrap")
 

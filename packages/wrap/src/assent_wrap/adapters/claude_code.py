@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.client import Refused
-from assent.wrap.adapters.calls import CallGate, ClaimedCall, ClosedCall, WaitingCall
+from assent_wrap.adapters.calls import CallGate, ClaimedCall, ClosedCall, WaitingCall
 
 SOURCE: Final = "claude-code"
 BEFORE: Final = "PreToolUse"

@@ -20,7 +20,7 @@ from mcp.shared.uri_template import UriTemplate
 from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
 from assent.platform.values import Record, Severity, digest_of_bytes
-from assent.wrap.profiles import Mode, Profile, ToolRule
+from assent_wrap.profiles import Mode, Profile, ToolRule
 
 MAX_TOOLS: Final = 500
 """The most tools of one server."""

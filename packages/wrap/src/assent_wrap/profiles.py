@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 import msgspec
 
 from assent.platform.values import OPTIONAL_VALUES, Record, Severity
-from assent.wrap.variables import OWN, REFERENCE, select_passed
+from assent_wrap.variables import OWN, REFERENCE, select_passed
 
 Mode = Literal["pass", "gate", "hide"]
 MAX_SERVERS: Final = 20
@@ -251,7 +251,7 @@ def refuse_own(name: str, where: str) -> None:
 
 
 class ProfileOrder(msgspec.Struct, kw_only=True, rename="camel"):
-    """What a front asks to wrap (`assent.wrap.front`): a command, or the texts of its files."""
+    """What a front asks to wrap (`assent_wrap.front`): a command, or the texts of its files."""
 
     command: list[str] = []
     name: str = ""

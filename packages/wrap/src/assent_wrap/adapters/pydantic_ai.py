@@ -19,7 +19,7 @@ from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import ToolsetTool, WrapperToolset
 from pydantic_core import to_jsonable_python
 
-from assent.wrap.adapters.calls import ClosedCall, ServerAddress, WaitingCall
+from assent_wrap.adapters.calls import ClosedCall, ServerAddress, WaitingCall
 
 SOURCE: Final = "pydantic-ai"
 

@@ -18,7 +18,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
 
-from assent.wrap.adapters.calls import ClosedCall, ServerAddress, WaitingCall
+from assent_wrap.adapters.calls import ClosedCall, ServerAddress, WaitingCall
 
 SOURCE: Final = "langgraph"
 Result: TypeAlias = ToolMessage | Command[Any]

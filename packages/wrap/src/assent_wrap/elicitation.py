@@ -20,10 +20,10 @@ import msgspec
 
 from assent.platform.services import ClientPort, ForeignCall, KeyRing, TokenInvalid, names_server
 from assent.platform.values import Record, digest
-from assent.wrap.listing import OfferedTool
-from assent.wrap.proposals import say_error
-from assent.wrap.transports import RpcError
-from assent.wrap.upstreams import AskClient, Upstream
+from assent_wrap.listing import OfferedTool
+from assent_wrap.proposals import say_error
+from assent_wrap.transports import RpcError
+from assent_wrap.upstreams import AskClient, Upstream
 
 INPUT_REQUIRED: Final = "input_required"
 ELICITATION: Final = "elicitation"

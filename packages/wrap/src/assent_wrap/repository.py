@@ -17,10 +17,10 @@ import msgspec
 
 from assent.platform.services import OpenedSecrets, Services, Transaction, journal
 from assent.platform.values import DAY_MS, MAX_CONTENT_CHARS, Record, WorkspaceId
-from assent.wrap.component import statements
-from assent.wrap.effects import ToolOffer, write_definition
-from assent.wrap.listing import OfferedEntry, OfferedTool, only_reads
-from assent.wrap.profiles import Profile
+from assent_wrap.component import statements
+from assent_wrap.effects import ToolOffer, write_definition
+from assent_wrap.listing import OfferedEntry, OfferedTool, only_reads
+from assent_wrap.profiles import Profile
 
 FIELD: Final = "profile"
 COMPARED: Final = 50

@@ -51,8 +51,8 @@ from assent.platform.values import (
     digest,
     is_expired,
 )
-from assent.wrap.effects import ACCEPT, OPERATOR, check_call
-from assent.wrap.repository import Proposed, find_proposed, keep_proposed
+from assent_wrap.effects import ACCEPT, OPERATOR, check_call
+from assent_wrap.repository import Proposed, find_proposed, keep_proposed
 
 log = logging.getLogger("assent.wrap")
 

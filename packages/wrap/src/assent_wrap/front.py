@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from assent.platform.programs import Loaded, NoServer, Settings, connect, run_program
-from assent.wrap.variables import OWN, REFERENCE, list_unpassed, select_passed
+from assent_wrap.variables import OWN, REFERENCE, list_unpassed, select_passed
 
 TRIES: Final = 10
 POLL_SECONDS: Final = 0.05

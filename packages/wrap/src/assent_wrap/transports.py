@@ -23,7 +23,7 @@ import httpx
 import msgspec
 from mcp.shared.inbound import encode_header_value
 
-from assent.wrap.profiles import UpstreamSpec
+from assent_wrap.profiles import UpstreamSpec
 
 log = logging.getLogger("assent.wrap")
 

@@ -16,7 +16,7 @@ import msgspec
 from assent import Context, Effect, OutcomeUnknown
 from assent.platform.services import Delivered, Delivery, NotSent, Services, freezes
 from assent.platform.values import ConnectorInfo, Readiness, Reason, Refusal, Retry, Words, WorkspaceId
-from assent.wrap.effects import (
+from assent_wrap.effects import (
     ACCEPT,
     CALL,
     REPEATABLE,
@@ -25,12 +25,12 @@ from assent.wrap.effects import (
     read_details,
     show_present,
 )
-from assent.wrap.gateway import WINDOW_SECONDS, CallPace
-from assent.wrap.listing import choose_mode, compute_pin, lets_pass, only_reads
-from assent.wrap.profiles import DiffTemplate, ServerRules
-from assent.wrap.repository import accept_tools, find_profile, list_pins, list_profiles
-from assent.wrap.transports import RpcError, Unanswered, Unsent
-from assent.wrap.upstreams import Upstream, Upstreams
+from assent_wrap.gateway import WINDOW_SECONDS, CallPace
+from assent_wrap.listing import choose_mode, compute_pin, lets_pass, only_reads
+from assent_wrap.profiles import DiffTemplate, ServerRules
+from assent_wrap.repository import accept_tools, find_profile, list_pins, list_profiles
+from assent_wrap.transports import RpcError, Unanswered, Unsent
+from assent_wrap.upstreams import Upstream, Upstreams
 
 CALL_SECONDS: Final = 120.0
 MAX_RESULT_BYTES: Final = 200_000

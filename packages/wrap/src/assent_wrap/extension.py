@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assent.platform.services import Connector, Services
     from assent.platform.tools import Tool
     from assent.platform.values import EffectType
-    from assent.wrap.gateway import Gateway
+    from assent_wrap.gateway import Gateway
 
 
 class Wrapping(ExtensionProcess):
@@ -25,7 +25,7 @@ class Wrapping(ExtensionProcess):
 
     @cached_property
     def gateway(self) -> Gateway:
-        from assent.wrap.gateway import Gateway
+        from assent_wrap.gateway import Gateway
 
         return Gateway(self._services, self._settings)
 
@@ -35,9 +35,9 @@ class Wrapping(ExtensionProcess):
     @cached_property
     def _connectors(self) -> tuple[Connector, ...]:
         """Made once: they hold the processes of wrapped servers."""
-        from assent.wrap.agent_calls import AgentConnector
-        from assent.wrap.connector import make_connectors
-        from assent.wrap.effects import CONNECTORS
+        from assent_wrap.agent_calls import AgentConnector
+        from assent_wrap.connector import make_connectors
+        from assent_wrap.effects import CONNECTORS
 
         infos = {each.id: each for each in CONNECTORS}
         wrapped = make_connectors(self._services, self.gateway.upstreams, self.gateway.pace, infos)
@@ -50,26 +50,26 @@ class Wrapping(ExtensionProcess):
 
 
 def _list_tools() -> tuple[Tool, ...]:
-    from assent.wrap import agent_calls
+    from assent_wrap import agent_calls
 
     return agent_calls.TOOLS
 
 
 def _list_families() -> Iterable[EffectType]:
-    from assent.wrap.agent_calls import FAMILY
-    from assent.wrap.effects import ACCEPT_FAMILY, CALL_FAMILY
+    from assent_wrap.agent_calls import FAMILY
+    from assent_wrap.effects import ACCEPT_FAMILY, CALL_FAMILY
 
     return CALL_FAMILY, ACCEPT_FAMILY, FAMILY
 
 
 def _list_components() -> tuple[Component, ...]:
-    from assent.wrap.component import COMPONENT
+    from assent_wrap.component import COMPONENT
 
     return (COMPONENT,)
 
 
 def _list_commands() -> tuple[Command, ...]:
-    from assent.wrap.commands import hook_claude_code, wrap
+    from assent_wrap.commands import hook_claude_code, wrap
 
     about_hooks = "Ask the gate from the hooks of an agent."
     # They parse their own flags, and --config of `wrap` is a client's file.

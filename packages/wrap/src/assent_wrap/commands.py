@@ -44,7 +44,7 @@ def wrap(
     it once, with exactly the approved arguments. That server is started if none runs, and stays.
     """
     from assent.platform.programs import load_settings
-    from assent.wrap import front
+    from assent_wrap import front
 
     given = {"--config": config, "--rules": rules, "--name": name}
     options = {flag: value for flag, value in given.items() if value is not None}
@@ -82,7 +82,7 @@ def hook_claude_code(
 
     Whatever fails denies the call.
     """
-    from assent.wrap.hook import run_hook
+    from assent_wrap.hook import run_hook
 
     given = {"--tools": tools, "--wait": wait, "--data-dir": data_dir, "--base-url": base_url}
     words = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]

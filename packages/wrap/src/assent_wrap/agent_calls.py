@@ -61,8 +61,8 @@ from assent.platform.values import (
     iso_time,
     require_action_id,
 )
-from assent.wrap.effects import find_bad_names
-from assent.wrap.repository import Proposed, find_proposed, keep_proposed
+from assent_wrap.effects import find_bad_names
+from assent_wrap.repository import Proposed, find_proposed, keep_proposed
 
 AGENT: Final = "agent"
 """The connector of calls that an agent runs."""
