@@ -128,7 +128,7 @@ def test_an_entry_of_an_extension_is_the_first_of_its_group_and_a_new_group_is_t
     names = [each.name for each in arrange_entries(added)]
 
     assert names[-1] == "more"
-    assert names.index("acme") + 1 == names.index("results")
+    assert names.index("acme") + 1 == names.index("operations")
     assert sorted(names) == sorted([*(each.name for each in NAVIGATION), "acme", "more"])
 
 

@@ -549,6 +549,7 @@ NOT_COMPARED = {
 """Those of one surface, and those that decide about no action. No command decides about one."""
 
 PLACES = {
+    "suite.screens": "console",
     "tools": "chat",
     "suite.subscribers": "job",
     "suite": "chat",

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from assent.engine.views.operations import RecordedDecision
 from assent.serving.web import operations as screens
-from assent.serving.web.results import (
+from assent.serving.web.shell import charts
+from assent.serving.web.shell.lists import SHOWN_DAYS, DayRange, day_bounds, draw_days, read_range
+from assent.serving.web.shell.times import day_start, find_zone, list_zones, read_in, when
+from assent.suite.screens.results import (
     RunNumbers,
     average_by_time,
     find_value,
@@ -21,9 +24,6 @@ from assent.serving.web.results import (
     sum_channels,
     sum_funnel,
 )
-from assent.serving.web.shell import charts
-from assent.serving.web.shell.lists import SHOWN_DAYS, DayRange, day_bounds, draw_days, read_range
-from assent.serving.web.shell.times import day_start, find_zone, list_zones, read_in, when
 
 
 @given(st.lists(st.just(0.0) | st.floats(1e-6, 1e12), max_size=20), st.booleans())

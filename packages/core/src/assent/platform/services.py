@@ -46,6 +46,8 @@ from assent.engine.learning.measurement import Scheduled as Scheduled
 from assent.engine.learning.measurement import decode_measurement as decode_measurement
 from assent.engine.learning.memory import Entry as Entry
 from assent.engine.learning.memory import NewEntry as NewEntry
+from assent.engine.views import measure_views as measure_views
+from assent.engine.views import memory_views as memory_views
 from assent.engine.webhooks import long_runs as long_runs
 from assent.extensions.effect_types import render_labelled as render_labelled
 from assent.gate.connection import Access as Access

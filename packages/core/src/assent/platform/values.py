@@ -26,6 +26,7 @@ from assent.gate.effects import name_account as name_account
 from assent.gate.effects import name_people as name_people
 from assent.gate.mail import ALONE as ALONE
 from assent.gate.mail import keeps_text as keeps_text
+from assent.gate.measurement import metrics as metrics
 from assent.gate.measurement.metrics import LARGEST as LARGEST
 from assent.gate.measurement.metrics import amount as amount
 from assent.gate.measurement.metrics import describe_number as describe_number
@@ -37,6 +38,7 @@ from assent.gate.measurement.recommend import ENOUGH_FOR_A_RATE as ENOUGH_FOR_A_
 from assent.gate.measurement.recommend import ENOUGH_TO_JUDGE as ENOUGH_TO_JUDGE
 from assent.gate.measurement.recommend import NO_SOURCE as NO_SOURCE
 from assent.gate.measurement.recommend import NextMove as NextMove
+from assent.gate.measurement.recommend import group_numbers as group_numbers
 from assent.gate.preflight import MANY_RECIPIENTS as MANY_RECIPIENTS
 from assent.gate.preflight import Readiness as Readiness
 from assent.gate.preflight import Remarks as Remarks

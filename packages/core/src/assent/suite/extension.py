@@ -9,6 +9,7 @@ from assent.platform.declarations import DoctorCheck, Extension, word_install
 
 if TYPE_CHECKING:
     from assent.platform.declarations import Component
+    from assent.platform.pages import Screen
     from assent.platform.services import JobKind, Services, Subscriber
     from assent.platform.tools import Tool
     from assent.platform.values import ConnectorInfo, EffectType
@@ -85,6 +86,12 @@ def _make_jobs(services: Services) -> Mapping[str, JobKind]:
     return make_jobs(services)
 
 
+def _list_screens() -> tuple[Screen, ...]:
+    from assent.suite.screens import memory, results
+
+    return (*results.SCREENS, *memory.SCREENS)
+
+
 def _start(services: Services, settings: Mapping[str, Any]) -> Suite:
     from assent.suite.process import Suite
 
@@ -100,6 +107,7 @@ EXTENSION: Final = Extension(
     list_components=_list_components,
     list_subscribers=_list_subscribers,
     make_jobs=_make_jobs,
+    list_screens=_list_screens,
     check=_check,
     start=_start,
 )

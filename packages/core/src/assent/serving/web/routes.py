@@ -10,9 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from assent.engine.core.services import Services
-from assent.serving.web import memory as memory_screen
 from assent.serving.web import operations as operations_screens
-from assent.serving.web import results as results_screens
 from assent.serving.web import runs as runs_screens
 from assent.serving.web.audit import screens as audit_screens
 from assent.serving.web.connections import consent as connect_consent
@@ -41,9 +39,7 @@ SCREENS: Final = (
     *batch_screen.SCREENS,
     *runs_screens.SCREENS,
     *sessions_screens.SCREENS,
-    *results_screens.SCREENS,
     *operations_screens.SCREENS,
-    *memory_screen.SCREENS,
     *connect_screens.SCREENS,
     *connect_consent.SCREENS,
     *audit_screens.SCREENS,

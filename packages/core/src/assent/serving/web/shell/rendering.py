@@ -45,8 +45,6 @@ NAVIGATION: Final = (
     NavigationEntry("inbox", "/inbox", "Inbox", "inbox", docked=True),
     NavigationEntry("runs", "/runs", "Runs", "runs", "Work", docked=True),
     NavigationEntry("sessions", "/sessions", "Workflows", "workflows", "Work"),
-    NavigationEntry("results", "/results", "Results", "results", "Learn", docked=True),
-    NavigationEntry("memory", "/memory", "Memory", "memory", "Learn"),
     NavigationEntry("operations", "/operations", "Operations", "operations", "Learn"),
     NavigationEntry("connectors", "/connectors", "Connections", "connections", "Set up"),
     NavigationEntry("audit", "/audit", "Audit log", "audit", "Set up"),

@@ -6,22 +6,26 @@ What later drafts follow has a lasting effect, so adding, rewriting and confirmi
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import Tenant
-from assent.engine.learning import memory as brain
-from assent.engine.learning.memory import DEFAULT_TENANT, Entry, Kind
-from assent.engine.views import memory_views
-from assent.engine.views.memory_views import GROUPS, USES_COUNTED, WRITTEN, MemoryFilter, MemoryPage, Uses
-from assent.kernel.ids import is_uuid
-from assent.ports import Transaction
-from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
-from assent.serving.web.shell.lists import with_query
-from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
-from assent.serving.web.shell.rendering import Badge
+from assent.platform.pages import (
+    LOOK_AND_SEND,
+    SEND,
+    Badge,
+    Link,
+    NavigationEntry,
+    PageProblem,
+    PageRefused,
+    Screen,
+    Visit,
+    lists,
+)
+from assent.platform.services import Entry, Transaction, memory_views, tenancy
+from assent.platform.services import memory as brain
+from assent.platform.values import is_uuid
 
 GROUP_TEXTS: Final = {
     "rules": ("Rules", "How your drafts sound, and the facts they may use."),
@@ -74,13 +78,13 @@ def describe_source(entry: Entry) -> str:
     return source if source.startswith(("written", "rewritten", "recorded")) else f"from {source}"
 
 
-def describe_uses(uses: Uses | None) -> str:
+def describe_uses(uses: memory_views.Uses | None) -> str:
     """How often a memory changed a draft, and what became of those drafts."""
     if uses is None:
         return ""
     if not uses.drafts:
         return "Not used in a draft yet"
-    number = f"{uses.drafts:,} or more" if uses.drafts >= USES_COUNTED else f"{uses.drafts:,}"
+    number = f"{uses.drafts:,} or more" if uses.drafts >= memory_views.USES_COUNTED else f"{uses.drafts:,}"
     said = f"Used in {number} {'draft' if uses.drafts == 1 else 'drafts'}"
     parts = (
         (uses.unchanged, "approved unchanged"),
@@ -99,13 +103,13 @@ CHANGES: Final[dict[str, brain.State]] = {"confirm": "confirmed", "retire": "ret
 
 async def memory(visit: Visit) -> Response:
     search, tenant = visit.query("q").strip()[:200], visit.query("tenant")[:64]
-    group = visit.choice("group", GROUPS) or "rules"
-    kind = next((each for each in GROUPS[group] if each == visit.query("kind")), None)
+    group = visit.choice("group", memory_views.GROUPS) or "rules"
+    kind = next((each for each in memory_views.GROUPS[group] if each == visit.query("kind")), None)
     state, before = visit.choice("state", STATE_BADGES), visit.cursor()
 
-    def look() -> Transaction[tuple[MemoryPage, tuple[Tenant, ...]]]:
-        wanted = MemoryFilter(
-            kinds=(kind,) if kind is not None else GROUPS[group],
+    def look() -> Transaction[tuple[memory_views.MemoryPage, tuple[tenancy.Tenant, ...]]]:
+        wanted = memory_views.MemoryFilter(
+            kinds=(kind,) if kind is not None else memory_views.GROUPS[group],
             tenant_id=tenant,
             state=state,
             search=search,
@@ -119,7 +123,7 @@ async def memory(visit: Visit) -> Response:
     values = {
         "memories": [entry_row(entry, found.uses.get(entry.entry_id), visit) for entry in found.entries],
         "tabs": [
-            (label, with_query("/memory", {"group": id}), id == group)
+            (label, lists.with_query("/memory", {"group": id}), id == group)
             for id, (label, _) in GROUP_TEXTS.items()
         ],
         "about": GROUP_TEXTS[group][1],
@@ -128,21 +132,21 @@ async def memory(visit: Visit) -> Response:
         "tenant": tenant,
         "tenants": [each.tenant_id for each in tenants],
         "kinds": [
-            (label, with_query("/memory", {**asked, "kind": id}), id == asked["kind"])
-            for id, label in (("", "All"), *((each, KIND_NAMES[each]) for each in GROUPS[group]))
+            (label, lists.with_query("/memory", {**asked, "kind": id}), id == asked["kind"])
+            for id, label in (("", "All"), *((each, KIND_NAMES[each]) for each in memory_views.GROUPS[group]))
         ],
         "kind": asked["kind"],
         "state": state,
         "states": STATE_BADGES,
         "is_filtered": bool(search or tenant or kind or state),
         "can_write": group != "decisions",
-        "older": with_query("/memory", {**asked, "before": found.older}) if found.older else None,
-        "newest": with_query("/memory", asked) if before else None,
+        "older": lists.with_query("/memory", {**asked, "before": found.older}) if found.older else None,
+        "newest": lists.with_query("/memory", asked) if before else None,
     }
     return visit.page("memory.html", values)
 
 
-def entry_row(entry: Entry, uses: Uses | None, visit: Visit) -> dict[str, Any]:
+def entry_row(entry: Entry, uses: memory_views.Uses | None, visit: Visit) -> dict[str, Any]:
     preview = " ".join(entry.body.split())
     cut = len(preview) > BODY_CHARS
     is_usable = not entry.facts.get(brain.LOGGED)
@@ -164,7 +168,7 @@ def entry_row(entry: Entry, uses: Uses | None, visit: Visit) -> dict[str, Any]:
         "note": note_about(entry),
         "can_confirm": entry.state != "confirmed" and is_usable,
         "can_retire": entry.state != "retired",
-        "can_edit": entry.kind in WRITTEN and is_usable and entry.state != "retired",
+        "can_edit": entry.kind in memory_views.WRITTEN and is_usable and entry.state != "retired",
     }
 
 
@@ -187,8 +191,8 @@ async def change(visit: Visit) -> Response:
     if not await visit.write(put):
         raise PageRefused(NO_SUCH_ENTRY)
     entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id))
-    group = next((id for id, kinds in GROUPS.items() if entry and entry.kind in kinds), "rules")
-    return visit.go(with_query("/memory", {"group": group}) + f"#memory-{entry_id}")
+    group = next((id for id, kinds in memory_views.GROUPS.items() if entry and entry.kind in kinds), "rules")
+    return visit.go(lists.with_query("/memory", {"group": group}) + f"#memory-{entry_id}")
 
 
 async def _require_person(visit: Visit, entry_id: str, form: dict[str, str]) -> None:
@@ -204,9 +208,11 @@ async def write(visit: Visit) -> Response:
     """Add a memory, or rewrite one: its words are replaced, and the old ones are no longer used."""
     old = await _find_written(visit)
     typed = {
-        "kind": old.kind if old is not None else visit.choice("kind", WRITTEN) or WRITTEN[0],
+        "kind": old.kind
+        if old is not None
+        else visit.choice("kind", memory_views.WRITTEN) or memory_views.WRITTEN[0],
         "body": old.body if old is not None else "",
-        "tenant": old.tenant_id if old is not None else DEFAULT_TENANT,
+        "tenant": old.tenant_id if old is not None else brain.DEFAULT_TENANT,
     }
     subject = visit.here(f"memory-write {old.entry_id if old is not None else ''}")
     advice: dict[str, str] = {}
@@ -216,16 +222,18 @@ async def write(visit: Visit) -> Response:
         typed["body"] = form.get("body", "").strip()
         if old is None:
             known = {each.tenant_id for each in tenants}
-            typed["kind"] = form.get("kind", "") if form.get("kind") in WRITTEN else typed["kind"]
-            typed["tenant"] = form.get("tenant", "") if form.get("tenant") in known else DEFAULT_TENANT
+            typed["kind"] = (
+                form.get("kind", "") if form.get("kind") in memory_views.WRITTEN else typed["kind"]
+            )
+            typed["tenant"] = form.get("tenant", "") if form.get("tenant") in known else brain.DEFAULT_TENANT
         advice = await _save(visit, form, typed, old)
         if not advice:
-            group = next(id for id, kinds in GROUPS.items() if typed["kind"] in kinds)
-            return visit.go(with_query("/memory", {"group": group}))
+            group = next(id for id, kinds in memory_views.GROUPS.items() if typed["kind"] in kinds)
+            return visit.go(lists.with_query("/memory", {"group": group}))
     values = {
         "old": old,
         "typed": typed,
-        "kinds": [(kind, KIND_NAMES[kind]) for kind in WRITTEN],
+        "kinds": [(kind, KIND_NAMES[kind]) for kind in memory_views.WRITTEN],
         "tenants": [each.tenant_id for each in tenants],
         "advice": advice,
         "nonce": visit.nonce(subject),
@@ -240,7 +248,7 @@ async def _find_written(visit: Visit) -> Entry | None:
     if not entry_id:
         return None
     found = await visit.read(lambda: brain.find(visit.workspace_id, entry_id)) if is_uuid(entry_id) else None
-    if found is None or found.kind not in WRITTEN or found.state == "retired":
+    if found is None or found.kind not in memory_views.WRITTEN or found.state == "retired":
         raise PageRefused(NO_SUCH_ENTRY)
     return found
 
@@ -252,7 +260,7 @@ async def _save(
     body = typed["body"]
     if not body or len(body) > MOST_TEXT:
         return {"body": "Write a sentence of at most 2,000 characters."}
-    kind: Kind = next(each for each in WRITTEN if each == typed["kind"])
+    kind: brain.Kind = next(each for each in memory_views.WRITTEN if each == typed["kind"])
     facts: tuple[tuple[str, str], ...] = ((KIND_NAMES[kind], body[:BODY_CHARS]),)
     if old is not None:
         facts = (("Until now", old.body[:BODY_CHARS]), ("From now on", body[:BODY_CHARS]))
@@ -274,10 +282,18 @@ async def _save(
     )
 
 
+TEMPLATES: Final = Path(__file__).with_name("templates")
+
 SCREENS: Final = (
-    Screen("/memory", memory, "memory"),
+    Screen(
+        "/memory",
+        memory,
+        "memory",
+        entry=NavigationEntry("memory", "/memory", "Memory", "memory", "Learn"),
+        templates=TEMPLATES,
+    ),
     # Before the route of a change, which would match it.
-    Screen("/memory/new", write, "memory", LOOK_AND_SEND),
-    Screen("/memory/{entry_id}/edit", write, "memory", LOOK_AND_SEND),
-    Screen("/memory/{entry_id}/{change}", change, "memory", SEND),
+    Screen("/memory/new", write, "memory", LOOK_AND_SEND, templates=TEMPLATES),
+    Screen("/memory/{entry_id}/edit", write, "memory", LOOK_AND_SEND, templates=TEMPLATES),
+    Screen("/memory/{entry_id}/{change}", change, "memory", SEND, templates=TEMPLATES),
 )

@@ -8,37 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.engine.core import connection_store
-from assent.engine.learning.measurement import Measurement, decode_measurement
-from assent.engine.views import measure_views
-from assent.engine.views.measure_views import MOST_COUNTED, MeasurableRun, ResultRun, Results
-from assent.gate.connection import Connection
-from assent.gate.effects import EffectTypes
-from assent.gate.measurement.metrics import (
-    LARGEST,
-    ORDER,
-    amount,
-    describe_number,
-    describe_numbers,
-    find_metric,
-    fold_name,
-    name_number,
+from assent.platform.pages import (
+    LOOK_AND_SEND,
+    Link,
+    NavigationEntry,
+    PageProblem,
+    PageRefused,
+    Screen,
+    Visit,
+    charts,
+    lists,
+    name_operator,
+    times,
 )
-from assent.gate.measurement.recommend import NO_SOURCE, group_numbers
-from assent.kernel.ids import is_uuid
-from assent.kernel.structs import Record
-from assent.ports import Transaction
-from assent.serving.web.runs import name_operator
-from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_multiples, draw_rows, shade
-from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
-from assent.serving.web.shell.lists import whole_number, with_query
-from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
-from assent.serving.web.shell.times import day_of, day_start, reader_zone, when
-from assent.use_cases.measurements import report_numbers
+from assent.platform.services import (
+    Connection,
+    Measurement,
+    Transaction,
+    connection_store,
+    decode_measurement,
+    measure_views,
+    measurements,
+)
+from assent.platform.values import NO_SOURCE, EffectTypes, Record, group_numbers, is_uuid, metrics
 
 PERIODS: Final = (("28", "28 days"), ("91", "3 months"), ("all", "All time"))
 """The periods by their name in the address; the first one is the default."""
@@ -65,7 +62,7 @@ def describe_change(value: float, usual: float | None, runs: int) -> tuple[str, 
         return "No baseline yet", ""
     earlier = "one earlier run" if runs == 1 else f"{runs} earlier runs"
     if usual <= 0 or value == usual:
-        return f"{amount(usual)} per run in {earlier}", ""
+        return f"{metrics.amount(usual)} per run in {earlier}", ""
     share = round(100 * (value - usual) / usual)
     sign = "▲" if value > usual else "▼"
     return f"{sign} {abs(share)} % per run, against {earlier}", "up" if value > usual else "down"
@@ -79,7 +76,7 @@ def explain_gap(reason: str) -> str:
 
 
 def write_count(count: int) -> str:
-    return f"{count:,}+" if count >= MOST_COUNTED else f"{count:,}"
+    return f"{count:,}+" if count >= measure_views.MOST_COUNTED else f"{count:,}"
 
 
 def describe_counts(failed: int, unknown: int) -> str:
@@ -124,10 +121,10 @@ class RunNumbers(Record):
 
 def read_run(found: Measurement) -> RunNumbers:
     channels = {
-        channel: {fold_name(name): float(value) for name, value in numbers.items()}
+        channel: {metrics.fold_name(name): float(value) for name, value in numbers.items()}
         for channel, numbers in group_numbers(found.sources).items()
     }
-    return RunNumbers(channels, {fold_name(name): value for name, value in found.totals.items()})
+    return RunNumbers(channels, {metrics.fold_name(name): value for name, value in found.totals.items()})
 
 
 def find_value(run: RunNumbers, metric: str) -> float | None:
@@ -149,14 +146,14 @@ def list_metrics(runs: Sequence[RunNumbers]) -> list[str]:
     having: dict[str, int] = {}
     for run in runs:
         for metric in dict.fromkeys(name for numbers in run.channels.values() for name in numbers):
-            row = find_metric(metric)
+            row = metrics.find_metric(metric)
             if row is not None and row.kind == "count" and row.additive and row.role != "delivery":
                 having[metric] = having.get(metric, 0) + (find_value(run, metric) is not None)
     known = [metric for metric, count in having.items() if count]
 
     def rank(metric: str) -> tuple[bool, bool, int, int]:
-        row, is_zero = find_metric(metric), not any(find_value(run, metric) for run in runs)
-        return is_zero, row is None or row.role != "exposure", -having[metric], ORDER.get(metric, 0)
+        row, is_zero = metrics.find_metric(metric), not any(find_value(run, metric) for run in runs)
+        return is_zero, row is None or row.role != "exposure", -having[metric], metrics.ORDER.get(metric, 0)
 
     return sorted(known, key=rank)[:MOST_METRICS]
 
@@ -269,7 +266,7 @@ SHOWN_RUNS: Final = 30
 
 
 class MeasuredRun(Record):
-    run: ResultRun
+    run: measure_views.ResultRun
     found: Measurement
     numbers: RunNumbers
 
@@ -278,9 +275,9 @@ async def results(visit: Visit) -> Response:
     effects, period = visit.services.effects, visit.choice("period", dict(PERIODS)) or PERIODS[0][0]
     since_ms = -1
     if period != "all":
-        since_ms = day_start(day_of(visit.now_ms) - timedelta(days=int(period) - 1))
+        since_ms = times.day_start(times.day_of(visit.now_ms) - timedelta(days=int(period) - 1))
 
-    def look() -> Transaction[tuple[Results, dict[str, Connection]]]:
+    def look() -> Transaction[tuple[measure_views.Results, dict[str, Connection]]]:
         found = yield from measure_views.read_results(visit.workspace_id, since_ms)
         return found, (yield from connection_store.find_all(visit.workspace_id))
 
@@ -291,22 +288,22 @@ async def results(visit: Visit) -> Response:
         measured.append(MeasuredRun(run, decoded, read_run(decoded)))
     earlier = [read_run(decode_measurement(body)) for body in found.earlier]
     runs = [each.numbers for each in measured]
-    metrics = list_metrics(runs)
-    chosen = visit.choice("metric", metrics) or next(iter(metrics), "")
-    series = {metric: make_series(metric, runs, earlier) for metric in metrics}
+    offered = list_metrics(runs)
+    chosen = visit.choice("metric", offered) or next(iter(offered), "")
+    series = {metric: make_series(metric, runs, earlier) for metric in offered}
     having = [each for each in measured if has_metric(each.numbers, chosen)]
     shown = make_series(chosen, [each.numbers for each in having], earlier)
     kept = {"period": period}
     live = {each.provider for each in connected.values() if each.live}
     values = {
         "periods": [
-            (label, with_query("/results", {"period": id, "metric": chosen}), id == period)
+            (label, lists.with_query("/results", {"period": id, "metric": chosen}), id == period)
             for id, label in PERIODS
         ],
-        "tiles": [_tile(series[metric], metric == chosen, kept) for metric in metrics[:TILES]],
+        "tiles": [_tile(series[metric], metric == chosen, kept) for metric in offered[:TILES]],
         "others": [
-            (_name(metric), with_query("/results", {**kept, "metric": metric}), metric == chosen)
-            for metric in metrics[TILES:]
+            (_name(metric), lists.with_query("/results", {**kept, "metric": metric}), metric == chosen)
+            for metric in offered[TILES:]
         ],
         "sent": write_count(found.counts.sent),
         "sent_note": describe_counts(found.counts.failed, found.counts.unknown),
@@ -316,8 +313,8 @@ async def results(visit: Visit) -> Response:
         "times": _best_times(shown, having) if chosen else None,
         "gaps": _list_gaps(visit, measured, live),
         "funnel": _funnel(runs),
-        "runs": [_run_row(visit, each, metrics[:TILES]) for each in reversed(measured)][:SHOWN_RUNS],
-        "columns": [_name(metric) for metric in metrics[:TILES]],
+        "runs": [_run_row(visit, each, offered[:TILES]) for each in reversed(measured)][:SHOWN_RUNS],
+        "columns": [_name(metric) for metric in offered[:TILES]],
         "more": found.more or len(measured) > SHOWN_RUNS,
         "pending": [_waiting_row(visit, run, live) for run in found.waiting],
         "did": visit.query("did") == "numbers",
@@ -327,42 +324,46 @@ async def results(visit: Visit) -> Response:
 
 
 def _name(metric: str) -> str:
-    return name_number(metric).capitalize()
+    return metrics.name_number(metric).capitalize()
 
 
 def _tile(series: Series, chosen: bool, kept: dict[str, str]) -> dict[str, Any]:
     words, tone = describe_change(series.average, series.usual, series.usual_runs)
     return {
         "label": _name(series.metric),
-        "value": amount(series.total),
+        "value": metrics.amount(series.total),
         "words": words,
         "tone": tone,
         "chosen": chosen,
-        "href": with_query("/results", {**kept, "metric": series.metric}),
+        "href": lists.with_query("/results", {**kept, "metric": series.metric}),
     }
 
 
 def _chart(series: Series, measured: Sequence[MeasuredRun], visit: Visit) -> dict[str, Any]:
     """One metric over the latest runs, with its axis and the average of earlier runs."""
     values, shown = series.values[-COLUMNS:], measured[-COLUMNS:]
-    drawn = draw_columns(values, series.usual)
+    drawn = charts.draw_columns(values, series.usual)
     every = -(-len(shown) // LABELS)
-    days = [when(each.run.created_ms, visit.now_ms).day.rpartition(" ")[0] for each in shown]
+    days = [times.when(each.run.created_ms, visit.now_ms).day.rpartition(" ")[0] for each in shown]
     earlier = "one earlier run" if series.usual_runs == 1 else f"{series.usual_runs} earlier runs"
     return {
         "drawn": drawn,
-        "ticks": [amount(tick) for tick in drawn.axis.ticks],
+        "ticks": [metrics.amount(tick) for tick in drawn.axis.ticks],
         "labels": [
             _short_day(day) if place % every == 0 or len(shown) <= LABELS else ""
             for place, day in enumerate(days)
         ],
         "titles": [
-            f"{_title(each.run)}: {describe_number(series.metric, value)}" if value is not None else ""
+            f"{_title(each.run)}: {metrics.describe_number(series.metric, value)}"
+            if value is not None
+            else ""
             for each, value in zip(shown, values, strict=True)
         ],
-        "baseline": f"Average of {earlier}: {amount(series.usual)}" if series.usual is not None else "",
+        "baseline": f"Average of {earlier}: {metrics.amount(series.usual)}"
+        if series.usual is not None
+        else "",
         "rows": [
-            (_title(each.run), day, amount(value) if value is not None else "no number")
+            (_title(each.run), day, metrics.amount(value) if value is not None else "no number")
             for each, day, value in zip(shown, days, values, strict=True)
         ],
     }
@@ -373,7 +374,7 @@ def _short_day(day: str) -> str:
     return f"{number} {month[:3]}"
 
 
-def _title(run: ResultRun) -> str:
+def _title(run: measure_views.ResultRun) -> str:
     return run.name or "A run"
 
 
@@ -381,17 +382,22 @@ def _channels(metric: str, runs: Sequence[RunNumbers], effects: EffectTypes) -> 
     """The sum of each channel, and its runs as a small chart; all of them on one scale."""
     found = list_channels(metric, runs)
     sums = [sum(value or 0.0 for value in values) for values in found.values()]
-    charts = draw_multiples([values[-COLUMNS:] for values in found.values()])
+    drawn = charts.draw_multiples([values[-COLUMNS:] for values in found.values()])
     return [
-        {"name": effects.page_label(channel), "value": amount(total), "length": length, "chart": chart}
-        for channel, total, length, chart in zip(found, sums, draw_rows(sums), charts, strict=True)
+        {
+            "name": effects.page_label(channel),
+            "value": metrics.amount(total),
+            "length": length,
+            "chart": chart,
+        }
+        for channel, total, length, chart in zip(found, sums, charts.draw_rows(sums), drawn, strict=True)
     ]
 
 
 def _best_times(series: Series, measured: Sequence[MeasuredRun]) -> dict[str, Any] | None:
     """A heat map of when runs went out and how well they did; None with too few runs."""
     moments = [
-        datetime.fromtimestamp(each.run.sent_ms / 1000, reader_zone()) if each.run.sent_ms else None
+        datetime.fromtimestamp(each.run.sent_ms / 1000, times.reader_zone()) if each.run.sent_ms else None
         for each in measured
     ]
     cells = average_by_time(series.values, moments)
@@ -401,7 +407,11 @@ def _best_times(series: Series, measured: Sequence[MeasuredRun]) -> dict[str, An
     parts = sorted({part for _, part in cells})
 
     def write(cell: HourCell | None) -> tuple[int, str, int] | None:
-        return (shade(cell.average, most), amount(round(cell.average)), cell.runs) if cell else None
+        return (
+            (charts.shade(cell.average, most), metrics.amount(round(cell.average)), cell.runs)
+            if cell
+            else None
+        )
 
     return {
         "parts": [f"{part * PART_HOURS}–{(part + 1) * PART_HOURS} h" for part in parts],
@@ -419,13 +429,13 @@ def _funnel(runs: Sequence[RunNumbers]) -> dict[str, Any] | None:
         "steps": [
             {
                 "name": step.name,
-                "value": amount(step.value),
+                "value": metrics.amount(step.value),
                 "length": step.length,
-                "share": f"{amount(step.share)} %" if step.share is not None else "",
+                "share": f"{metrics.amount(step.share)} %" if step.share is not None else "",
             }
-            for step in draw_funnel(found.steps)
+            for step in charts.draw_funnel(found.steps)
         ],
-        "said": say_funnel(found.runs, ", ".join(describe_number(*each) for each in found.lost)),
+        "said": say_funnel(found.runs, ", ".join(metrics.describe_number(*each) for each in found.lost)),
     }
 
 
@@ -448,7 +458,7 @@ def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live:
     """Why a channel has no numbers, and the button that mends it."""
     effects = visit.services.effects
     info = effects.connectors.get(source)
-    button = ("Add numbers", with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}))
+    button = ("Add numbers", lists.with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}))
     if reason != NO_SOURCE and info is not None and info.auth_mode != "none" and source not in live:
         button = (f"Connect {info.label}", f"/connect/{source}?workspace={visit.workspace_id}")
     elif not effects.has_channel(channel):
@@ -460,14 +470,14 @@ def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live:
     }
 
 
-def _run_row(visit: Visit, each: MeasuredRun, metrics: Sequence[str]) -> dict[str, Any]:
+def _run_row(visit: Visit, each: MeasuredRun, shown: Sequence[str]) -> dict[str, Any]:
     effects = visit.services.effects
-    own = {metric: each.numbers.totals.get(metric) for metric in metrics}
+    own = {metric: each.numbers.totals.get(metric) for metric in shown}
     sources = [
         {
             "channel": effects.page_label(reading.channel),
             "by_hand": reading.source == "recorded by hand",
-            "numbers": describe_numbers(reading.metrics) if reading.status == "ok" else "",
+            "numbers": metrics.describe_numbers(reading.metrics) if reading.status == "ok" else "",
             "left_out": ", ".join(reading.left_out),
             "why": explain_gap(reading.reason or ""),
         }
@@ -477,14 +487,14 @@ def _run_row(visit: Visit, each: MeasuredRun, metrics: Sequence[str]) -> dict[st
         "href": f"/runs/{each.run.run_id}/story",
         "title": each.run.name or name_operator(effects, each.run.operator),
         "at": visit.when(each.run.measured_ms),
-        "values": [amount(value) if value is not None else "" for value in own.values()],
+        "values": [metrics.amount(value) if value is not None else "" for value in own.values()],
         "sources": sources,
         "move": each.found.next_move,
-        "add": with_query(NUMBERS_PATH, {"run": each.run.run_id}),
+        "add": lists.with_query(NUMBERS_PATH, {"run": each.run.run_id}),
     }
 
 
-def _waiting_row(visit: Visit, run: ResultRun, live: set[str]) -> dict[str, Any]:
+def _waiting_row(visit: Visit, run: measure_views.ResultRun, live: set[str]) -> dict[str, Any]:
     effects = visit.services.effects
     return {
         "href": f"/runs/{run.run_id}/story",
@@ -494,9 +504,10 @@ def _waiting_row(visit: Visit, run: ResultRun, live: set[str]) -> dict[str, Any]
         "tried": visit.when(run.empty_at_ms),
         "gaps": [gap(visit, run.run_id, *each, live) for each in run.empty],
         "by_hand": [
-            (effects.page_label(channel), describe_numbers(metrics)) for channel, metrics, _ in run.by_hand
+            (effects.page_label(channel), metrics.describe_numbers(given))
+            for channel, given, _ in run.by_hand
         ],
-        "add": with_query(NUMBERS_PATH, {"run": run.run_id}),
+        "add": lists.with_query(NUMBERS_PATH, {"run": run.run_id}),
     }
 
 
@@ -510,7 +521,7 @@ async def numbers(visit: Visit) -> Response:
     """Show the form for one channel of a run, and record what was typed."""
     run_id = visit.query("run")
 
-    def look() -> Transaction[MeasurableRun | None]:
+    def look() -> Transaction[measure_views.MeasurableRun | None]:
         if not is_uuid(run_id):
             return None
         return (yield from measure_views.find_measurable(visit.workspace_id, run_id))
@@ -532,12 +543,16 @@ async def numbers(visit: Visit) -> Response:
     values: dict[str, Any] = {
         "run": run,
         "channels": [
-            (effects.page_label(id), with_query(NUMBERS_PATH, {"run": run_id, "channel": id}), id == channel)
+            (
+                effects.page_label(id),
+                lists.with_query(NUMBERS_PATH, {"run": run_id, "channel": id}),
+                id == channel,
+            )
             for id in run.channels
         ],
         "channel": effects.page_label(channel),
-        "action": with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}),
-        "fields": [(name, name_number(name).capitalize(), typed.get(name, "")) for name in fields],
+        "action": lists.with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}),
+        "fields": [(name, metrics.name_number(name).capitalize(), typed.get(name, "")) for name in fields],
         "source": typed.get("source", ""),
         "advice": advice,
         "nonce": visit.nonce(visit.here(f"numbers {run_id} {channel}")),
@@ -550,8 +565,8 @@ def find_mistakes(typed: dict[str, str], fields: tuple[str, ...]) -> dict[str, s
     found = {}
     given = {name: text for name in fields if (text := _bare(typed.get(name, "")))}
     for name, text in given.items():
-        number = whole_number(text, 13)
-        if number is None or number > LARGEST:
+        number = lists.whole_number(text, 13)
+        if number is None or number > metrics.LARGEST:
             found[name] = "Enter a whole number, or leave it empty."
     if not given:
         found[fields[0]] = "Enter at least one number."
@@ -567,16 +582,28 @@ def _bare(text: str) -> str:
 
 
 async def _record(
-    visit: Visit, run: MeasurableRun, channel: str, typed: dict[str, str], fields: tuple[str, ...]
+    visit: Visit,
+    run: measure_views.MeasurableRun,
+    channel: str,
+    typed: dict[str, str],
+    fields: tuple[str, ...],
 ) -> None:
     """Store the numbers, and measure the run with them if it is due."""
     given = {name: float(text) for name in fields if (text := _bare(typed.get(name, "")))}
     source = f"{typed['source'].strip()}, by {visit.person.label}"
     clock, about = visit.services.clock, (visit.workspace_id, run.run_id, channel)
-    await report_numbers(clock, *about, given, source, visit.write)
+    await measurements.report_numbers(clock, *about, given, source, visit.write)
 
+
+TEMPLATES: Final = Path(__file__).with_name("templates")
 
 SCREENS: Final = (
-    Screen("/results", results, "results"),
-    Screen(NUMBERS_PATH, numbers, "results", LOOK_AND_SEND),
+    Screen(
+        "/results",
+        results,
+        "results",
+        entry=NavigationEntry("results", "/results", "Results", "results", "Learn", docked=True),
+        templates=TEMPLATES,
+    ),
+    Screen(NUMBERS_PATH, numbers, "results", LOOK_AND_SEND, templates=TEMPLATES),
 )

@@ -1,0 +1,1 @@
+"""Screens of the console: the memory and the results."""
