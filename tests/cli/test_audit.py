@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -42,3 +45,37 @@ def test_what_cannot_be_decoded_is_named_and_the_rest_is_checked(
     assert len(found) > 1
     assert damage != "file" or any("000001.json cannot be decoded" in each for each in found)
     assert all(each in said.out for each in found[:20])
+
+
+RUN = """
+import sys
+from assent.__main__ import main
+try:
+    main(["audit", "verify"])
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def test_the_command_that_verifies_loads_no_module_that_stages_edits_or_decides(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN],
+        env={**os.environ, "ASSENT_DATA_DIR": str(tmp_path / "data")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert {"assent.engine.audit.log", "assent.engine.actions.actions", "assent.suite.component"} <= loaded
+    about_drafts = {
+        "staging",
+        "editing",
+        "content",
+        "decisions",
+        "approvals",
+        "guards",
+        "execution",
+        "recording",
+    }
+    assert not loaded & {"mcp", *(f"assent.engine.actions.{name}" for name in about_drafts)}

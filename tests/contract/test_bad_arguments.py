@@ -168,3 +168,14 @@ async def test_a_bad_argument_is_told_only_to_those_who_may_call(surface: Surfac
 
     await surface.sign_in()
     assert (await surface.call(KEYED, {"x": 1})).reason == "validation_error"
+
+
+@pytest.mark.parametrize("odd", [[], [1], "text", 3, True])
+async def test_arguments_that_are_no_object_get_the_shape_with_the_problem(
+    surface: Surface, odd: Any
+) -> None:
+    answer = await surface.rpc("tools/call", {"name": "chieflab_list_connectors", "arguments": odd})
+
+    assert answer["error"]["code"] == -32602
+    assert answer["error"]["data"]["reason"] == "validation_error"
+    assert answer["error"]["data"]["problems"][0]["path"] == "arguments"

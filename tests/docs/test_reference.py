@@ -71,3 +71,11 @@ def list_keys(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             yield from list_keys(part)
+
+
+pages = load_script("pages")
+
+
+@pytest.mark.parametrize("name", pages.PAGES)
+def test_a_page_is_as_its_table_makes_it(name: str) -> None:
+    assert (pages.DOCS / name).read_text() == pages.PAGES[name](), "run: python scripts/pages.py"
