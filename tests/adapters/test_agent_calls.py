@@ -14,7 +14,6 @@ from assent.engine.core import freezes
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.serving.web.review.blocks import list_arguments
-from assent_wrap.agent_calls import AgentConnector
 
 PROPOSE = "chieflab_propose_call"
 CLAIM = "chieflab_claim_call"
@@ -94,38 +93,6 @@ async def test_a_person_sees_every_argument_and_where_it_runs_and_the_digest_cov
     ]
     elsewhere = await surface.stored(await propose(surface, context={"Working directory": "/srv/other"}))
     assert elsewhere.digest != stored.digest
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"arguments": {"command": "x" * 200_000}},
-        {"arguments": {"a: b": "c"}},
-        {"arguments": {"": "c"}},
-        {"arguments": {"n": 2**60}},
-        {"toolName": "Ba\nsh"},
-        {"toolName": "Ba\u202esh"},
-        {"context": {"Working\ndirectory": "/"}},
-        {"source": "Claude Code"},
-        {"risk": "low"},
-    ],
-    ids=[
-        "too long",
-        "name with colon",
-        "no name",
-        "inexact number",
-        "two lines",
-        "unseen",
-        "context",
-        "source",
-        "risk",
-    ],
-)
-async def test_a_call_that_cannot_be_shown_whole_is_refused(surface: Gate, changes: dict[str, Any]) -> None:
-    answer = await surface.call(PROPOSE, {**ASKED, **changes})
-    assert answer.is_error
-    assert answer.reason in (None, "validation_error")
-    assert (await surface.done("chieflab_list_pending_actions"))["actions"] == []
 
 
 @pytest.mark.every_surface
@@ -272,12 +239,6 @@ async def test_only_the_settings_of_the_server_lower_the_risk(
         action_id = await propose(surface, source=source, toolName=tool)
         found[source, tool] = (await surface.record(action_id))["preflight"]["severity"]
     assert list(found.values()) == ["low", "medium", "high", "high"]
-
-
-def test_a_rule_for_the_label_of_a_key_holds_for_that_key_alone() -> None:
-    connector = AgentConnector({"agent_risks": ("claude-code@laptop:Write=medium",)})
-    found = [connector.grade("claude-code", "Write", key) for key in ("laptop", "other", "")]
-    assert found == ["medium", "high", "high"]
 
 
 async def test_argument_names_that_may_look_like_others_are_marked(surface: Gate) -> None:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import signal
 import subprocess
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from tests import warm_processes
 from tests.cli.conftest import Assent
 from tests.conformance.test_wires import ODD, is_running
-from tests.extensions.test_processes import GOOD
-from tests.processes.running import ASSENT, DEADLINE_SECONDS, environment, eventually, free_port
-
-from assent_conform.checks.catalog import ALL_CHECKS
+from tests.processes.running import ASSENT, DEADLINE_SECONDS, eventually
 
 NOBODY = "http://127.0.0.1:1"
 KEYS = "clp_live_one\nclp_live_two\n"
@@ -125,69 +120,6 @@ def test_a_report_says_what_a_command_fails_in_and_a_server_that_judges_nothing_
     done = assent("conform", "--rule", "E76", "--", *ODD, "fine")
     assert (done.code, done.out) == (1, "0 passed, 0 failed, 1 not run\n")
     assert "Nothing was checked" in done.err
-
-
-def run(env: dict[str, str], *words: str, given: str = "") -> tuple[int, Any, str]:
-    done = warm_processes.run(
-        [*ASSENT, *words[:1], "--json", *words[1:]],
-        env=env,
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    return done.returncode, json.loads(done.stdout), done.stderr
-
-
-def not_passed(report: dict[str, Any]) -> dict[str, str]:
-    return {each["name"]: each["detail"] for each in report["outcomes"] if each["status"] != "passed"}
-
-
-def make_keys(env: dict[str, str]) -> list[str]:
-    made = [
-        warm_processes.run(
-            [*ASSENT, "workspace", "create", name, "--json"],
-            env=env,
-            capture_output=True,
-            check=True,
-            timeout=120,
-        )
-        for name in ("acme", "other")
-    ]
-    return [json.loads(each.stdout)["apiKey"] for each in made]
-
-
-@pytest.fixture
-def env(tmp_path: Path) -> dict[str, str]:
-    return environment(
-        {
-            "HOME": str(tmp_path),
-            "ASSENT_DATA_DIR": str(tmp_path / "data"),
-            "ASSENT_PORT": str(free_port()),
-            "ASSENT_RATE_LIMIT_PER_MINUTE": "10000",
-        }
-    )
-
-
-@pytest.mark.slow
-def test_our_own_command_conforms_over_stdio_with_an_operator_of_others_and_two_keys(
-    tmp_path: Path, env: dict[str, str]
-) -> None:
-    """Both processes serve one data directory, each with the key of its workspace."""
-    (tmp_path / "bell.py").write_text(GOOD)
-    files = {flag: tmp_path / name for flag, name in (("--junit", "a.xml"), ("--json-report", "a.json"))}
-    flags = [part for flag, file in files.items() for part in (flag, str(file))]
-    command = ["--", *ASSENT, "stdio", "--operators", str(tmp_path / "bell.py")]
-    given = "\n".join(make_keys(env))
-    code, report, said = run(env, "conform", "--key-stdin", "--allow-effects", *flags, *command, given=given)
-    assert (code, report["failed"]) == (0, 0), report
-    over_http = {each.name for each in ALL_CHECKS if "http" in each.needs}
-    assert not_passed(report).keys() == over_http | {"rate_refusal"}
-    assert all("HTTP" in not_passed(report)[name] for name in over_http)
-    assert json.loads(files["--json-report"].read_text()) == report
-    (suite,) = ElementTree.parse(files["--junit"]).getroot()  # noqa: S314 - written by us
-    assert len(suite) == len(ALL_CHECKS)
-    assert said == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

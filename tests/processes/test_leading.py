@@ -73,19 +73,6 @@ def test_a_leader_that_is_killed_is_replaced(tmp_path: Path) -> None:
         assert fetch(int(port["ASSENT_PORT"]), "GET", link)[0] == 200
 
 
-def test_a_killed_serve_gives_the_pages_back(tmp_path: Path) -> None:
-    port = free_port()
-    with StdioClient(tmp_path, {"ASSENT_PORT": str(port)}) as client, Serve(tmp_path, port=port) as server:
-        client.ask("initialize")
-        eventually(lambda: leader(tmp_path) == ("serve", server.process.pid), "serve leads")
-        link = link_from(client)
-        server.kill()
-
-        eventually(lambda: leader(tmp_path) == ("stdio", client.process.pid), "stdio leads")
-        eventually(lambda: is_healthy(port), "stdio serves the pages")
-        assert fetch(port, "GET", link)[0] == 200
-
-
 def test_where_another_program_has_the_port_the_link_leads_to_one_of_our_own(tmp_path: Path) -> None:
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.engine.actions.dialog_clients import LEGACY, MODERN, YES, Person, agent, saying
-from tests.engine.actions.kit import APPROVE, BODY, EXECUTE, GET, OTHER, STAGE, WITHDRAW, Gate
+from tests.engine.actions.kit import APPROVE, BODY, EXECUTE, GET, OTHER, WITHDRAW, Gate
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
@@ -172,22 +172,6 @@ async def test_an_approved_action_is_not_asked_about_again(surface: Gate, mode: 
     async with agent(surface, mode, person) as asking:
         told = await asking.approve(action_id)
     assert (told.payload["status"], told.payload["assurance"], person.seen) == ("approved", "person", [])
-
-
-@both_eras
-async def test_the_answers_say_that_the_client_will_ask(surface: Gate, mode: str) -> None:
-    await surface.set_policy(CONFIRMED)
-    async with agent(surface, mode, saying("accept", YES)) as asking:
-        run = (await asking.call(STAGE, effects=[{}])).payload
-        told = await asking.call(GET, actionId=run["actions"][0]["id"])
-        refused = await asking.call(EXECUTE, actionId=run["actions"][0]["id"])
-    calls = {call["name"]: call["when"] for call in told.payload["next"]}
-    if has_dialog(surface, mode):
-        assert "client then asks" in calls[APPROVE]
-        assert "asks you to confirm" in refused.payload["show"]
-    else:
-        assert APPROVE not in calls
-        assert "signed-in person" in refused.payload["show"]
 
 
 @both_eras

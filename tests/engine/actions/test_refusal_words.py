@@ -74,15 +74,6 @@ async def test_what_has_ended_says_so_and_asks_for_no_approval(
     assert answer["status"] == state
 
 
-async def test_withdrawing_what_is_not_approved_is_answered_as_that(surface: Gate) -> None:
-    action_id = await surface.staged()
-    answer = await surface.denied(WITHDRAW, actionId=action_id)
-
-    texts = judge(answer)
-    assert "nothing to withdraw" in answer["summaryForUser"]
-    assert "approval commands" not in texts and "executor" not in texts
-
-
 @pytest.mark.parametrize("state", ["awaiting_approval", "approved"])
 @pytest.mark.parametrize(("preset", "who"), [("people", "signed-in person"), ("two_people", "signed-in")])
 async def test_where_people_decide_no_text_and_no_call_offers_the_chat(

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from tests.contract.talk import tool_call
 from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, GET, OTHER, REJECT, Gate
+from tests.engine.actions.kit import APPROVE, BODY, EDIT, GET, OTHER, REJECT, Gate
 from tests.engine.actions.provider import providers
 from tests.surfaces import asgi_post
 
@@ -320,18 +320,6 @@ async def test_an_http_client_that_goes_away_frees_its_place(surface: Gate) -> N
 
     await asyncio.wait_for(request, DEADLINE_SECONDS)
     assert surface.app.waits.count == 0
-
-
-async def test_an_execution_in_flight_is_waited_for(surface: Gate) -> None:
-    action_id = await surface.approved()
-    await surface.claim(action_id)
-    surface.app.waits.poll_seconds = 0.01
-    waiter = await waiting(surface, action_id)
-
-    surface.clock.advance(seconds=3600)
-
-    assert (await waiter.answer())["executionState"] == "executing"
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "execution_in_progress"
 
 
 @pytest.mark.parametrize("seconds", [-1, 51, 1.5, "ten"])

@@ -119,24 +119,6 @@ async def test_the_tokens_of_branches_in_a_kept_answer_are_those_of_the_importin
     assert told.payload["branches"][0]["stateToken"] == far["stateToken"] != other["stateToken"]
 
 
-async def test_a_branch_that_a_step_of_a_loop_waits_at_says_its_title(play: Player) -> None:
-    looped = definition(
-        "looped",
-        step("plan"),
-        {
-            "id": "again",
-            "title": "Again",
-            "type": "loop",
-            "loop": {"type": "for", "count": 3, "maxIterations": 3, "iterationVar": "round"},
-            "body": [step("look", title="Look, round {{round}}")],
-        },
-    )
-    start = await play.start(looped)
-    await play.advance(await play.advance(start, notesMarkdown="first"), notesMarkdown="looked")
-    [other] = (await play.advance(start, notesMarkdown="second"))["branches"]
-    assert other["reached"] == "Look, round 2"
-
-
 @pytest.mark.rule("W20")
 async def test_the_rules_of_a_run_are_repeated_only_to_a_chat_that_lost_its_tokens(play: Player) -> None:
     at = await play.start(definition("ruled", step("one"), metaGuidance=["Be kind."]), sessionId="T-7")

@@ -401,24 +401,6 @@ async def test_what_a_person_wants_changed_is_told_to_whoever_asks_again(play: P
     assert "Only to the pilots." in (await asked(play, at, **NOTES))["userMessage"]
 
 
-@pytest.mark.rule("E3", "W28")
-async def test_a_run_that_came_to_its_end_says_so(play: Player) -> None:
-    at = await at_gate(play)
-    run_id = at["session"]["runId"]
-
-    async def status() -> str:
-        answer = await play.ask("chieflab_get_run", runId=run_id)
-        said: str = answer.payload["status"]
-        return said
-
-    action_id = (await asked(play, at, **NOTES))["actionId"]
-    await play.decide(APPROVE, action_id)
-    last = await play.advance(at, **NOTES)
-    assert await status() == "running"
-    assert (await play.advance(last))["isComplete"]
-    assert await status() == "complete"
-
-
 @pytest.mark.rule("E19")
 async def test_the_review_page_opens_and_says_what_became_of_the_step(play: Player) -> None:
     at = await at_gate(play)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import APPROVE, Payload, Player, definition
+from tests.engine.workflows.kit import Payload, Player, definition
 from tests.surfaces import Outcome
 from tests.workflow.library import step
 
@@ -46,28 +46,6 @@ def called(refused: Outcome, tool: str) -> Payload:
 async def at_gate(play: Player) -> Payload:
     start = await play.start(GATED, sessionId="R", context={"target": "staging"})
     return await play.advance(start)
-
-
-@pytest.mark.rule("W40")
-async def test_the_refusal_shows_what_is_confirmed_and_its_calls_lead_past_the_step(play: Player) -> None:
-    at = await at_gate(play)
-    output = {"kind": "plan", "version": "1.4"}
-    refused = await play.send(at, context={"target": "production"}, output=output, **NOTES)
-    shown = refused.payload["show"]
-    assert NOTES["notesMarkdown"] in shown and '"1.4"' in shown and "SECRET PROMPT" not in shown
-    assert 'target: "production" (before: "staging")' in shown and "approve this step" in shown
-    for word in ("publish", "send"):
-        assert word not in words(refused).replace("sent", "").lower(), word
-    assert {each["say"] for each in refused.payload["commands"]} == {"approve this step", "reject this step"}
-    assert refused.payload["recoveryTool"] is None and refused.payload["retry"] == "never"
-    yes = called(refused, APPROVE)
-    assert (
-        set(yes["args"]) == {"actionId", "digest"} and not (await play.ask(APPROVE, **yes["args"])).is_error
-    )
-    again = called(refused, "workflow_advance")
-    assert "needs" not in again
-    passed = await play.ask("workflow_advance", **again["args"])
-    assert passed.payload["pending"]["stepId"] == "after"
 
 
 @pytest.mark.rule("W76")

@@ -235,21 +235,6 @@ async def test_a_post_that_joins_a_run_has_its_evidence(loop: Loop) -> None:
     assert unknown.reason == "wrong_workspace"
 
 
-async def test_drafts_may_have_titles_and_no_line_is_said_twice(loop: Loop) -> None:
-    drafts = {
-        "hn": "Show HN: Ledgerleaf\n\nBookkeeping for clubs, in one file.",
-        "site": {"title": "Ledgerleaf 2", "body": "Ledgerleaf 2\n\nIt reads bank statements."},
-        "email": {"subject": "News from Ledgerleaf", "body": "Dear all,\n\nit reads bank statements now."},
-    }
-    arguments = {"drafts": drafts, "email": {"to": ["ana@example.org"], "subject": "Other"}, **CLUB}
-    run = (await loop.call("chieflab_launch_product", arguments)).payload
-    shown = {key: entry["body"] for key, entry in run["agentGuide"]["renderInChat"].items()}
-
-    assert shown["hn"] == "Title: Show HN: Ledgerleaf\n\nBookkeeping for clubs, in one file."
-    assert shown["site"] == "Title: Ledgerleaf 2\n\nIt reads bank statements."
-    assert "Subject: News from Ledgerleaf" in shown["email"]
-
-
 @pytest.mark.rule("E59")
 async def test_a_launch_says_how_it_is_measured(loop: Loop) -> None:
     pack = (

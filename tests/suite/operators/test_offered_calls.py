@@ -9,7 +9,6 @@ from tests.suite.operators.test_cards import calls, mail
 from tests.surfaces import Surface
 
 from assent.gate.preflight import Readiness
-from assent.present.cards import goes_to
 
 APPROVE = "chieflab_approve_action"
 FALLBACK = "chieflab_use_manual_fallback"
@@ -24,22 +23,6 @@ async def post(loop: Surface, channel: str = "site", **more: Any) -> dict[str, A
 
 def names(answer: dict[str, Any]) -> list[str]:
     return [call["name"] for call in answer["next"]]
-
-
-def test_an_account_is_named_and_its_id_shown_only_where_it_has_no_name() -> None:
-    named = {"accountId": "acc_1", "platform": "linkedin", "name": "Acme"}
-
-    assert goes_to(named) == "Acme (linkedin)"
-    assert goes_to({**named, "name": ""}) == "acc_1 (linkedin)"
-    assert goes_to({"accountId": "acc_1"}) == "acc_1"
-
-
-async def test_a_derived_title_is_shown_with_its_text(loop: Loop) -> None:
-    for channel in ("hn", "site"):
-        run = await post(loop, channel)
-
-        assert f"- Title: {TEXT.rstrip('.')[:30]}" in run["show"], channel
-        assert "Title: " in run["agentGuide"]["renderInChat"][channel]["body"]
 
 
 async def test_a_key_that_may_not_send_gets_the_link_and_a_call_that_waits(loop: Loop) -> None:

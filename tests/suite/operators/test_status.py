@@ -137,10 +137,3 @@ async def test_a_caller_that_cannot_decide_is_told_to_wait_for_the_page(loop: Lo
     [following] = told["next"]
     assert following["name"] == "chieflab_get_action"
     assert following["args"]["actionId"] == posted.payload["actions"][0]["id"]
-
-
-async def test_help_says_what_the_server_cannot_do(loop: Loop) -> None:
-    told = (await loop.call("chieflab_help")).payload
-
-    assert "cannot" in told["cannot"]
-    assert {each["name"] for each in told["next"]} == {STATUS, "chieflab_launch_product"}

@@ -115,16 +115,6 @@ async def test_without_scripts_nothing_is_connected_and_the_page_says_what_to_do
     assert await room.house.app.connections.find(LOCAL_WORKSPACE, "zernio") is None
 
 
-async def test_a_no_at_the_provider_is_a_page_that_leads_back(room: Room) -> None:
-    at = await room.open(await room.context(), "/connect/hubspot")
-    await at.page.get_by_role("button", name="Continue to HubSpot").click()
-    await at.page.get_by_role("button", name="Deny").click()
-    await expect(at.page.get_by_role("heading", level=1)).to_have_text("HubSpot was not connected")
-    await at.check()
-    await at.page.get_by_role("link", name="Back to HubSpot").click()
-    await expect(at.page.get_by_role("button", name="Continue to HubSpot")).to_be_visible()
-
-
 async def test_disconnecting_asks_once_more(room: Room) -> None:
     at = await room.open(await room.context(width=390), "/connect/hubspot")
     await allow(at.page, "HubSpot", "HubSpot")

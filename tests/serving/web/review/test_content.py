@@ -13,9 +13,7 @@ from markupsafe import escape
 from tests.serving.web.review.hostile import CORPUS
 from tests.serving.web.review.kit import TEXT, House, form, mail, post
 
-from assent.gate.preflight import Readiness
 from assent.gate.records import Media
-from assent.gate.views import Severity
 from assent.ports import Draft, StagedEffect
 from assent.serving.web.review.content import MOST_LINKS, frame, html_targets, html_text, list_links, targets
 from assent.serving.web.review.preview import find_fold
@@ -164,16 +162,6 @@ async def test_a_style_sheet_that_is_left_out_is_named(house: House, html: str, 
     assert ("It has a style sheet, which is left out here" in page) is named
 
 
-async def test_where_the_connector_is_not_ready_the_page_says_so_and_how_to_cure_it(house: House) -> None:
-    run = await house.stage(post())
-    house.provider.ready = Readiness(False, "missing_connector", "Connect Zernio in the settings.")
-    page = await house.page(await house.opened(run), run.run_id)
-
-    assert "Zernio is not ready" in page
-    assert "Connect Zernio in the settings." in page
-    assert "Approve and send now" not in page
-
-
 async def test_a_connector_that_fails_to_say_whether_it_is_ready_does_not_take_the_page_away(
     house: House,
 ) -> None:
@@ -195,17 +183,6 @@ async def test_a_run_without_actions_shows_what_it_made(house: House) -> None:
 
     assert "Nothing to approve here" in page
     assert text_of(page) == ["Two posts.\n\n400 readers."]
-
-
-async def test_severity_is_explained(house: House) -> None:
-    run = await house.stage(
-        post(severity=Severity.HIGH), post(connector="site", channel="site"), post(verb="charge")
-    )
-    page = await house.page(await house.owner(), run.run_id)
-
-    assert "The risk was declared when it was prepared." in page
-    assert "It is public on your site; you can remove it." in page
-    assert "A charge cannot be taken back." in page
 
 
 class _Shape(HTMLParser):

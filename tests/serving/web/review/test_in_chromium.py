@@ -155,27 +155,6 @@ async def test_it_can_be_used_with_the_keyboard_alone(house: House, browser: Bro
     await closed(context)
 
 
-async def test_expired_and_tampered_links_show_a_page_that_helps(house: House, at: Watched) -> None:
-    run = await house.stage(post())
-    page = at.page
-
-    tampered = await page.goto(run.review_url[:-1] + ("A" if run.review_url[-1] != "A" else "B"))
-    assert tampered is not None
-    assert tampered.status == 403
-    await expect(page.get_by_role("heading", level=1)).to_have_text("This review link does not work")
-    await expect(page.locator("main")).to_contain_text("Ask your agent for a fresh review link")
-
-    house.clock.advance(days=8)
-    expired = await page.goto(run.review_url)
-    assert expired is not None
-    assert expired.status == 403
-    absent = await page.goto(f"{house.base_url}/runs/{run.run_id}")
-    assert absent is not None
-    assert absent.status == 401
-    await page.get_by_role("main").get_by_role("link", name="Sign in", exact=True).click()
-    await expect(page.locator("main")).to_contain_text("assent owner-link")
-
-
 async def test_high_risk_asks_to_sign_in_and_the_open_form_works_after_that(
     house: House, at: Watched, script: str
 ) -> None:

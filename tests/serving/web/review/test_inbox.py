@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import time
-from collections import defaultdict
 from typing import Any
 
 import httpx
@@ -41,13 +38,6 @@ async def test_only_a_signed_in_person_sees_it(house: House) -> None:
 
     assert (await house.browser().get("/inbox")).status_code == 401
     assert (await (await house.opened(run)).get("/inbox")).status_code == 401
-
-
-async def test_an_empty_inbox_says_how_something_gets_into_it(house: House) -> None:
-    page = (await (await house.owner()).get("/inbox")).text
-
-    assert "Nothing waits for you" in page
-    assert "let me approve it" in page
 
 
 async def test_it_lists_what_waits_in_every_workspace_and_leads_to_it(house_on_any_store: House) -> None:
@@ -236,25 +226,3 @@ async def test_two_workspaces_have_one_choice_of_a_workspace_on_every_screen(hou
 
     assert (await owner.get("/inbox")).text.count("<select") == 1
     assert (await owner.get("/runs")).text.count('id="workspace"') == 1
-
-
-@pytest.mark.slow
-async def test_ten_thousand_waiting_actions_are_no_reason_to_wait(house: House) -> None:
-    """One page of rows is read, whatever waits behind it: a request takes under 50 ms of processor time.
-
-    The limit is between that and what reading all rows takes, and the quickest of five is judged: a busy machine is
-    no finding."""
-    for _ in range(100):
-        await house.stage(*(post() for _ in range(100)))
-        house.clock.advance(seconds=601)  # slowly enough to be no flood
-    owner = await house.owner()
-    times: dict[str, list[float]] = defaultdict(list)
-    for path in ("/inbox", "/inbox?page=150", "/inbox?risk=medium") * 5:
-        started = time.process_time()
-        page = (await owner.get(path)).text
-        times[path].append(time.process_time() - started)
-
-    assert "10000" in page
-    assert len(LINE.findall(page)) == 50
-    assert len(gzip.compress(page.encode())) < 60_000
-    assert max(map(min, times.values())) < 0.075, times

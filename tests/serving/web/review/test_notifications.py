@@ -231,13 +231,3 @@ async def test_a_target_whose_notifier_is_gone_is_shown_and_can_be_removed(house
     form = next(each for each in forms(page) if each.address.endswith("/remove"))
     assert (await owner.post(form.address, data=form.fields)).status_code == 303
     assert await house.app.store.read(lambda: targets.list_targets(PLACE)) == ()
-
-
-async def test_a_server_without_mail_says_so_beside_the_address(house: House) -> None:
-    await told_at(house, "email", "ada@example.org")
-    await house.stage(post())
-
-    await house.run_jobs()
-
-    [target] = await house.app.store.read(lambda: targets.list_targets(PLACE))
-    assert target.problem == "This server has no mail server for its own mail."

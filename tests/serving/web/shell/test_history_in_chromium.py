@@ -19,18 +19,6 @@ async def past(house: House) -> Weeks:
     return await weeks.live_through(house)
 
 
-async def test_why_did_it_not_go_out_takes_two_clicks(screen: OpenScreen, past: Weeks) -> None:
-    at = await screen("/runs")
-    clicks = [
-        at.page.locator(".chips").get_by_role("link", name="Failed"),
-        at.page.get_by_role("link", name="La Loma is back, for two weeks only."),
-    ]
-    for click in clicks:
-        await click.click()
-    await expect(at.page.locator(".pipeline .failed")).to_contain_text("1 failed")
-    await expect(at.page.locator("#history")).to_contain_text("the connection has expired")
-
-
 async def test_a_day_of_the_histogram_and_a_choice_filter_at_once(screen: OpenScreen, past: Weeks) -> None:
     at = await screen("/runs")
     await at.page.locator(".histogram a:has(.bar)").first.click()
