@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, SIGNUP, count_rows, request, say
+from tests.contract.talk import KEYED, PUBLIC, SIGNUP
 from tests.surfaces import BASE_URL, Surface
 
 KEY = re.compile(r"clp_(?:live|dev)_[A-Za-z0-9_-]{64}")
@@ -58,26 +58,6 @@ async def test_from_no_key_to_a_key_that_works(surface: Surface) -> None:
     # The key has gone to the person and to nobody else.
     for answer in (started, retried, await surface.call(PUBLIC, key=key)):
         assert not KEY.search(json.dumps(answer.message))
-
-
-@pytest.mark.rule("E93")
-async def test_a_signup_alone_makes_no_workspace_and_no_key(surface: Surface) -> None:
-    await say(surface, request("ping"))
-    await surface.call(PUBLIC, key=(await surface.new_workspace()).api_key)
-    before = await count_rows(surface, "workspaces"), await count_rows(surface, "api_keys")
-
-    await link(surface)
-
-    assert (await count_rows(surface, "workspaces"), await count_rows(surface, "api_keys")) == before
-
-
-async def test_the_key_is_shown_once(surface: Surface) -> None:
-    path = await link(surface)
-    await claim(surface, path)
-
-    for again in (await surface.http.post(path), await surface.http.get(path)):
-        assert again.status_code == 404
-        assert keys_in(again) == set()
 
 
 async def test_a_taken_or_reserved_name_is_refused_when_it_is_asked_for(surface: Surface) -> None:

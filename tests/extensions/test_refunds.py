@@ -241,12 +241,3 @@ async def test_an_effect_is_measured_by_its_own_function(surface: Gate, shop: An
     surface.clock.advance(days=2)
     measured = await surface.done("chieflab_measure", runId=prepared["runId"])
     assert b'"reads":11' in msgspec.json.encode(measured)
-
-
-async def test_no_answer_says_that_a_server_with_a_refund_operator_cannot_refund(surface: Gate) -> None:
-    told = await surface.done("chieflab_help")
-    assert "without one it cannot refund" in told["cannot"]
-    metadata = (await surface.http.get("/.well-known/mcp.json")).json()
-    assert "cannot refund, charge, change or delete, unless a listed tool does" in metadata["instructions"]
-    unknown = await surface.ask("refund_customer")
-    assert "needs an operator" in unknown.payload["userMessage"]

@@ -372,7 +372,7 @@ async def lost(surface: Gate, connector: str) -> str:
     return action_id
 
 
-@[pytest.mark.anyio, pytest.mark.rule("E29")]
+@pytest.mark.rule("E29")
 @pytest.mark.parametrize("looks", [1, 3, 6])
 async def test_the_agent_lets_the_provider_be_asked_now(surface: Gate, looks: int) -> None:
     """While the next retry is far, and after the last one."""
@@ -395,7 +395,7 @@ async def test_the_agent_lets_the_provider_be_asked_now(surface: Gate, looks: in
     assert late["reason"] == "action_closed"
 
 
-@[pytest.mark.anyio, pytest.mark.rule("E29")]
+@pytest.mark.rule("E29")
 async def test_a_provider_that_cannot_be_asked_is_named(surface: Gate) -> None:
     action_id = await lost(surface, "unaware")
     answer = await surface.done(RESOLVE, actionId=action_id, outcome="look_now")
@@ -404,7 +404,7 @@ async def test_a_provider_that_cannot_be_asked_is_named(surface: Gate) -> None:
     assert await surface.where(action_id) == "outcome_unknown"
 
 
-@[pytest.mark.anyio, pytest.mark.rule("E29")]
+@pytest.mark.rule("E29")
 async def test_an_answer_still_needs_evidence(surface: Gate) -> None:
     action_id = await lost(surface, "unaware")
     answer = await surface.denied(RESOLVE, actionId=action_id, outcome="happened")
@@ -412,7 +412,7 @@ async def test_an_answer_still_needs_evidence(surface: Gate) -> None:
     assert await surface.where(action_id) == "outcome_unknown"
 
 
-@[pytest.mark.anyio, pytest.mark.rule("E29")]
+@pytest.mark.rule("E29")
 async def test_killed_workers_use_up_no_look(surface: Gate) -> None:
     action_id = await lost(surface, "readback")
     surface.clock.advance(seconds=3)
@@ -422,7 +422,7 @@ async def test_killed_workers_use_up_no_look(surface: Gate) -> None:
     assert (await surface.where(action_id), len(surface.ledger)) == ("executed", 1)
 
 
-@[pytest.mark.anyio, pytest.mark.rule("E29")]
+@pytest.mark.rule("E29")
 @pytest.mark.parametrize("last_measures", [False, True])
 async def test_killed_workers_neither_use_up_nor_repeat_a_measurement(
     surface: Gate, last_measures: bool

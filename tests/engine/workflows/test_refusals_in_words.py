@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Payload, Player, definition
+from tests.engine.workflows.kit import Player, definition
 from tests.surfaces import Outcome
 from tests.workflow.library import step
 
@@ -36,16 +36,6 @@ async def test_a_refused_advance_is_text_before_data(play: Player) -> None:
     assert refused.reason == "requires_approval"
     told = words(refused)
     assert refused.payload["show"] in told and refused.payload["reviewUrl"] in told
-
-
-def called(refused: Outcome, tool: str) -> Payload:
-    [call] = [each for each in refused.payload["next"] if each["name"] == tool]
-    return dict(call)
-
-
-async def at_gate(play: Player) -> Payload:
-    start = await play.start(GATED, sessionId="R", context={"target": "staging"})
-    return await play.advance(start)
 
 
 @pytest.mark.rule("W76")

@@ -76,19 +76,6 @@ async def test_what_was_approved_before_connecting_is_shown_with_its_account_and
     assert len(hosted.zernio.on("acc_linkedin")) == 1
 
 
-async def test_approving_for_an_account_that_came_back_at_the_provider_says_that_it_can_go_out(
-    hosted: Hosted,
-) -> None:
-    await hosted.connect("zernio")
-    action_id, accounts = await staged(hosted), hosted.zernio.accounts
-    hosted.zernio.accounts = [each for each in accounts if each["platform"] != "linkedin"]
-    assert not (await hosted.tool(RETRY, actionId=action_id))["preflight"]["connectorReady"]
-    hosted.zernio.accounts = accounts
-    answer = await hosted.tool(APPROVE, actionId=action_id)
-    assert answer["userMessage"].startswith("Approved. Nothing has been sent yet. Say “send linkedin”")
-    assert [each["name"] for each in answer["next"]] == [EXECUTE, "chieflab_withdraw_approval"]
-
-
 async def test_mail_goes_by_the_provider_that_is_connected_now(hosted: Hosted) -> None:
     action_id = await letter(hosted)
     await approved(hosted, action_id)
@@ -126,15 +113,6 @@ async def test_an_account_with_another_name_under_the_same_id_is_shown_before_it
     assert hosted.zernio.on("acc_linkedin_ada") == []
     await approved(hosted, action_id)
     assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
-
-
-async def test_a_post_by_hand_is_not_a_missing_connector_to_try_again(hosted: Hosted) -> None:
-    action_id = await staged(hosted, "hn", title="Show HN: Dark mode")
-    await approved(hosted, action_id)
-    refused = await hosted.tool(EXECUTE, actionId=action_id)
-    assert (refused["retry"], refused["retryable"], refused["recoveryTool"]) == ("never", False, None)
-    for text in (refused["summaryForUser"], refused["userMessage"]):
-        assert "not connected" not in text and "by hand" in text, text
 
 
 async def test_readiness_is_that_of_now_wherever_an_action_is_shown(hosted: Hosted) -> None:

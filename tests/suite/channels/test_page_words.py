@@ -54,18 +54,6 @@ def test_a_post_is_named_after_its_channel(channel: str, verb: str) -> None:
     )
 
 
-def test_an_e_mail_names_its_people() -> None:
-    people = tuple(f"{name}@example.org" for name in ("ann", "bob", "cid", "dora"))
-    view = describe("email", "send", "smtp", recipients=people, sender="Ada <ada@example.com>", subject="Hi")
-    named = "4 people: ann@example.org, bob@example.org, cid@example.org and 1 more"
-    via = TYPES.connector("smtp").label
-    assert view.heading == "E-mail" and view.common_noun and view.mail
-    assert view.sentence == f"Sends this to {named} from Ada <ada@example.com> through {via}."
-    assert view.destination == f"To {named}"
-    assert describe("email", "email", "smtp").destination == "To no one yet (recipients are missing)"
-    assert [field.name for field in view.fields] == ["recipients", "subject", "body"]
-
-
 def test_the_title_of_a_contact_has_the_limit_of_the_tool_that_edits_it() -> None:
     title, body = describe("contacts", "save", "hubspot", title="Ada").fields
     assert (title.name, title.most, title.used) == ("title", 300, 3)

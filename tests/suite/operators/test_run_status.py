@@ -70,20 +70,6 @@ async def test_looking_at_the_memory_and_at_connections_leaves_the_list_of_runs_
     assert [each["runId"] for each in listed] == [run["runId"]]
 
 
-async def test_a_published_run_says_when_it_is_measured(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-    action_id = run["actions"][0]["id"]
-    before = (await loop.call("chieflab_get_run", {"runId": run["runId"]})).payload
-    await loop.approve_and_send(action_id)
-
-    after = (await loop.call("chieflab_get_run", {"runId": run["runId"]})).payload
-    shown = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
-
-    assert before["measuredAt"] is None
-    assert after["measuredAt"] == shown["result"]["measuredAt"] is not None
-    assert "tomorrow at" in shown["userMessage"]
-
-
 def test_every_mix_of_states_has_one_status() -> None:
     known = {
         "awaiting_approval",

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 from tests.suite.operators.conftest import CLUB, Loop
-from tests.suite.operators.test_cards import calls
 
 from assent.suite.channels.channel import Channel
 from assent.suite.content.note import announces
@@ -165,13 +164,6 @@ async def test_a_launch_of_which_nothing_can_be_said_asks_for_facts(loop: Loop) 
     assert (await loop.call("chieflab_list_runs", {})).payload["runs"] == []
 
 
-async def test_a_launch_without_facts_shows_no_empty_positioning(loop: Loop) -> None:
-    run = (await loop.call(LAUNCH, {"drafts": {"site": "We taught it to read."}})).payload
-
-    assert all(asset["body"] for asset in run["assets"])
-    assert "Positioning" not in run["show"]
-
-
 async def test_a_composed_text_comes_with_what_helps_to_write_a_better_one(loop: Loop) -> None:
     run = (await loop.call(LAUNCH, {"channels": ["linkedin", "site"], **CLUB})).payload
     offered = [call for call in run["next"] if call["name"] == EDIT]
@@ -213,17 +205,6 @@ async def test_a_launch_pack_has_every_part_of_the_contract(loop: Loop) -> None:
     assert [image["type"] for image in run["images"]] == ["image"]
 
 
-async def test_a_text_of_the_agent_needs_no_help(loop: Loop) -> None:
-    run = (await loop.call(LAUNCH, {"drafts": {"site": "We taught it to read."}, **CLUB})).payload
-    post = (
-        await loop.call(POST, {"channel": "x", "body": "We taught it to read.", "goal": "say hi"})
-    ).payload
-
-    for answer in (run, post):
-        assert "writing" not in answer and EDIT not in calls(answer)
-        assert "plain note" not in answer["agentGuide"]["userMessage"]
-
-
 async def test_what_is_handed_on_is_whole_sentences_and_bounded(loop: Loop) -> None:
     long = "This sentence goes on and on " + "and on " * 60 + "until it ends."
     changed = [f"Change number {number} makes the import better for everybody." for number in range(30)]
@@ -234,12 +215,6 @@ async def test_what_is_handed_on_is_whole_sentences_and_bounded(loop: Loop) -> N
     assert 0 < len(facts) <= 10
     assert all(fact["text"].endswith(".") and long not in fact["text"] for fact in facts)
     assert len(msgspec.json.encode(run["writing"])) <= 1_600
-
-
-async def test_a_draft_without_a_title_is_listed_by_its_first_sentence(loop: Loop) -> None:
-    run = (await loop.call(POST, {"channel": "linkedin", "body": "Tern v2 is out. It is quick."})).payload
-
-    assert run["assets"][0]["title"] == "Tern v2 is out."
 
 
 async def test_what_a_person_asked_for_is_told_to_the_writer(loop: Loop) -> None:

@@ -26,6 +26,7 @@ from assent_wrap.profiles import (
     read_order,
     read_rules,
 )
+from assent_wrap.variables import list_unpassed
 
 NAMES = frozenset({"files"})
 OWN = frozenset({"chieflab_get_action"})
@@ -362,3 +363,9 @@ def test_two_profiles_of_a_command_differ_in_variables_and_of_an_address_in_head
     assert own.find_differences(spec, [slow]) == ("MODE", "PATH", "ROOT")
     assert front.environment_of(site) == {} and front.list_named(site) == ()
     assert front.find_differences(site, [moved]) == ("header X", "query k")
+
+
+def test_variables_that_a_person_may_have_forgotten_to_pass_are_named() -> None:
+    environ = ["PATH", "TOKEN", "GIVEN", "ASSENT_KEY", "SSH_AUTH_SOCK", "PWD", "ACCOUNT"]
+
+    assert list_unpassed(environ, {"PATH", "GIVEN"}) == ["ACCOUNT", "TOKEN"]

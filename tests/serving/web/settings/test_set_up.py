@@ -22,9 +22,6 @@ from assent.engine.people import mailed_links, members, people
 from assent.engine.people.people import Person, Role
 from assent.gate.records import Status
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.limits import HOUR_MS, MINUTE_MS
-from assent.ports import Delivery
-from assent.serving.web.connections.screens import promise
 
 FEED = f"/feed/{LOCAL_WORKSPACE}/"
 
@@ -296,12 +293,6 @@ async def test_with_two_workspaces_there_is_one_picker_on_every_page(house: Hous
     for path in ("/inbox", "/runs", "/settings/policy", "/connectors"):
         page = (await owner.get(path)).text
         assert page.count('name="workspace"') == 1, path
-
-
-def test_a_connection_says_for_how_long_a_repetition_is_recognised() -> None:
-    spans = {5 * MINUTE_MS: "5 minutes", HOUR_MS: "1 hour", 24 * HOUR_MS: "1 day", 30_000: "30 seconds"}
-    for window_ms, words in spans.items():
-        assert promise(Delivery("native_key", window_ms)).endswith(words)
 
 
 async def test_sign_in_links_are_mailed_by_the_mail_server_that_was_connected_on_its_page(

@@ -79,14 +79,6 @@ class World:
         return browser
 
 
-async def test_whoever_is_not_signed_in_is_told_how(world: World) -> None:
-    stranger = world.house.browser()
-    for path in ("/runs", "/sessions", "/results", "/memory", "/connectors", "/audit", "/audit/export"):
-        assert (await stranger.get(path)).status_code == 401
-    for path in GET_PAGES:
-        assert (await stranger.get(f"/sessions/{world.review.run_id}{path}")).status_code == 401
-
-
 async def test_a_foreign_run_and_an_unknown_one_get_the_same_page(world: World) -> None:
     member = await world.member("Bob")
     unknown = "01999999-0000-7000-8000-00000000dead"
