@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 from tests.contract.talk import request, say
+from tests.sources import list_modules
 from tests.surfaces import Surface
 
-import assent
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KeyEntropy
 from assent.kernel.reasons import MEANINGS, Reason
@@ -150,7 +150,7 @@ def test_no_sentence_names_a_tool_that_is_not_in_the_default_list() -> None:
     offered = Catalog(ALL_TOOLS).offered
     unlisted = {
         (source.name, name)
-        for source in Path(assent.__file__).parent.rglob("*.py")
+        for source in list_modules().values()
         for text in sentences(source)
         if " " in text
         for name in TOOL_NAME.findall(text)

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from pathlib import Path
 
-import assent
+from tests.sources import ROOT, list_modules
 
-SOURCE = Path(assent.__file__).parent
 INNER = {
     "mcp.server.caching",
     "mcp.server.connection",
@@ -28,7 +26,7 @@ INNER = {
 def test_the_inner_modules_of_the_sdk_are_known() -> None:
     imported = {
         node.module
-        for path in SOURCE.rglob("*.py")
+        for path in list_modules().values()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and node.module is not None
     }
@@ -36,6 +34,5 @@ def test_the_inner_modules_of_the_sdk_are_known() -> None:
 
 
 def test_the_sdk_is_held_to_the_minor_version_that_was_tested() -> None:
-    found = next(path for above in SOURCE.parents if (path := above / "pyproject.toml").exists())
-    project = tomllib.loads(found.read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "packages/core/pyproject.toml").read_text(encoding="utf-8"))
     assert "mcp>=2.3,<2.4" in project["project"]["dependencies"]

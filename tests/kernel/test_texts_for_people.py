@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+
+from tests.sources import list_modules
 
 from assent.kernel.reasons import MEANINGS
 
-SOURCE = Path(__file__).parents[2] / "packages" / "core" / "src" / "assent"
 INTERNAL = re.compile(r"chieflab_|chiefmo_|workflow_[a-z]|ASSENT_|\b[a-z]+[A-Z]\w*|\b[a-z]+(_[a-z]+)+\b")
 FOR_PEOPLE = frozenset({"user_message", "summary", "summary_for_user"})
 TAKES_WORDS = frozenset({"Words", "Refusal", "Meaning", "Decided"})
@@ -30,15 +30,15 @@ def texts_for_people() -> tuple[tuple[str, str], ...]:
 
 
 def _texts_for_people() -> Iterator[tuple[str, str]]:
-    for path in sorted(SOURCE.rglob("*.py")):
+    for name, path in list_modules().items():
         tree = ast.parse(path.read_text())
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+            called = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
             for keyword in call.keywords:
-                named = keyword.arg == "user_message" or (keyword.arg in FOR_PEOPLE and name in TAKES_WORDS)
+                named = keyword.arg == "user_message" or (keyword.arg in FOR_PEOPLE and called in TAKES_WORDS)
                 if named:
                     for text in texts_in(keyword.value):
-                        yield f"{path.relative_to(SOURCE)}:{keyword.value.lineno}", text
+                        yield f"{name}:{keyword.value.lineno}", text
 
 
 def test_no_text_for_a_person_names_anything_internal() -> None:
@@ -55,7 +55,9 @@ def test_no_connector_tells_a_person_about_a_tool_or_a_setting() -> None:
     """Hints of readiness and details of failures reach the person in the words of the connector."""
     spoken = {"Readiness", "NotSent", "OutcomeUnknown", "Reading", "Unavailable"}
     found = []
-    for path in sorted((SOURCE / "suite" / "connectors").rglob("*.py")):
+    connectors = [path for name, path in list_modules().items() if "/suite/channels/" in name]
+    assert connectors
+    for path in connectors:
         for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
             name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
             said = [*call.args, *(keyword.value for keyword in call.keywords)] if name in spoken else []
@@ -72,7 +74,7 @@ def test_no_connector_tells_a_person_about_a_tool_or_a_setting() -> None:
 def test_the_table_of_reasons_is_among_the_texts_that_are_looked_at() -> None:
     looked_at = {where.partition(":")[0] for where, _ in texts_for_people()}
 
-    assert {"kernel/reasons.py", "present/refusals.py"} <= looked_at
+    assert {"assent/kernel/reasons.py", "assent/present/refusals.py"} <= looked_at
     for meaning in MEANINGS.values():
         for text in (meaning.summary, meaning.user_message):
             assert INTERNAL.search(re.sub(r"\{\w+\}", "", text)) is None, text

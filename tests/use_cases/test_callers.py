@@ -10,12 +10,11 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-import assent
+from tests.sources import list_modules
+
 from assent.sql.loader import STATEMENTS, parse
 
-SOURCES = Path(assent.__file__).parent
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 INSIDE = ("assent.engine.", "assent.use_cases.", "assent.platform.")
@@ -58,10 +57,10 @@ OF_CONNECTIONS = {"choose", "disconnect", "ending", "save"}
 @cache
 def read_sources() -> dict[str, ast.Module]:
     return {
-        ".".join(("assent", *file.relative_to(SOURCES).with_suffix("").parts)).removesuffix(".__init__"): (
+        name.removesuffix(".py").replace("/", ".").removesuffix(".__init__"): (
             ast.parse(file.read_text(encoding="utf-8"))
         )
-        for file in SOURCES.rglob("*.py")
+        for name, file in list_modules().items()
     }
 
 

@@ -553,13 +553,12 @@ PLACES = {
     "tools": "chat",
     "suite.subscribers": "job",
     "suite": "chat",
-    "testing": "chat",
     "serving.web.review": "page",
     "serving.web.inbox.batch": "batch",
     "serving.web": "console",
     "cli": "command",
     "jobs": "job",
-    "wrap": "wrapped call",
+    "assent_wrap": "wrapped call",
 }
 """Which surface a module is a part of, by the first place that fits. A link leads to the page."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, PUBLISH, SEND, STAGE, Gate
+from tests.sources import list_modules
 
-import assent
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect, Media
 from assent.suite.testing import ALL_TOOLS
@@ -115,15 +114,12 @@ def test_an_executor_publishes_no_argument_but_the_id_and_the_key(name: str) -> 
 
 # ── the pass that a connector takes ──────────────────────────────────────────────────────────────
 
-SOURCES = Path(assent.__file__).parent
-
 
 @cache
 def sources() -> dict[str, ast.Module]:
     """Every module that a server runs; the kits for authors of connectors are not among them."""
-    found = {path.relative_to(SOURCES).as_posix(): path for path in SOURCES.rglob("*.py")}
     return {
-        name: ast.parse(path.read_text()) for name, path in found.items() if not name.startswith("testing/")
+        name.removeprefix("assent/"): ast.parse(path.read_text()) for name, path in list_modules().items()
     }
 
 

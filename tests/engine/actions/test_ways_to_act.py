@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 from typing import get_args
 
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, GET, PUBLISH, RESOLVE, SEND, Gate
 from tests.engine.actions.test_freezes import freeze, unfreeze
+from tests.sources import list_modules
 
 from assent.extensions.hooks import load_extensions
 from assent.gate.records import Assurance
@@ -18,8 +18,6 @@ from assent.jobs.kinds import job_kinds
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.times import iso_time
 from assent.tools.catalog import arrange
-
-SOURCES = [path for path in Path(__file__).parents[3].glob("packages/*/src") if path.parent.name != "conform"]
 
 REACH_OUT = {
     "engine/actions/execution.py call_connector": "after a claim",
@@ -97,14 +95,11 @@ EXECUTORS = {"server": "claims", "agent": "claims", "person": "acts by hand, whi
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Every function of the product, by file and name. Emulators and tools for tests are no part of it."""
-    for source in SOURCES:
-        for path in source.rglob("*.py"):
-            name = path.relative_to(source).as_posix().removeprefix("assent/")
-            if name in ("suite/testing.py", "client.py"):
-                continue
+    for name, path in list_modules().items():
+        if name not in ("assent/suite/testing.py", "assent/client.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    yield f"{name} {node.name}", node
+                    yield f"{name.removeprefix('assent/')} {node.name}", node
 
 
 def reaches_out(name: str, node: ast.AST) -> bool:
