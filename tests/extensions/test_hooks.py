@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from starlette.responses import Response
+from tests.docs.pages import block_of
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App, show_settings
@@ -132,82 +134,36 @@ def test_an_entry_of_an_extension_is_the_first_of_its_group_and_a_new_group_is_t
     assert sorted(names) == sorted([*(each.name for each in NAVIGATION), "acme", "more"])
 
 
-WHOLE = """
-from pathlib import Path
-
-from assent.platform.declarations import Component, Extension, OwnSetting
-
-HERE = Path(__file__).with_name("acme")
-LEDGER = Component("acme", prefix="acme_", folder=HERE)
-
-
-class Pager:
-    kind, hint, by_mail, by_browser = "pager", "A number", False, False
-
-    def __init__(self, label):
-        self.label = label
-
-
-def list_screens():
-    from assent.platform.pages import NavigationEntry, Screen
-
-    async def show(visit):
-        rows = await visit.read(read)
-        return visit.page("acme.html", {"count": len(rows)})
-
-    def read():
-        return (yield LEDGER.statements.list_entries())
-
-    entry = NavigationEntry("acme", "/acme", "Acme ledger", "runs", "Learn")
-    return (Screen("/acme", show, "acme", entry=entry, templates=HERE / "templates"),)
-
-
-def make_jobs(services):
-    from assent.platform.services import JobKind
-
-    async def work(job):
-        return None
-
-    return {"acme_count": JobKind(work)}
-
-
-EXTENSION = Extension(
-    name="acme",
-    settings=(OwnSetting(name="label", doc="What the pager is called.", default="Pager"),),
-    list_components=lambda: (LEDGER,),
-    list_screens=list_screens,
-    make_jobs=make_jobs,
-    make_notifiers=lambda settings: (Pager(settings["label"]),),
-)
-"""
+PAGE = "extensions.md"
 FILES = {
-    "migrations/sqlite/0001_baseline.sql": "CREATE TABLE acme_entries (workspace_id TEXT NOT NULL PRIMARY KEY);",
-    "migrations/postgres/0001_baseline.sql": "CREATE TABLE acme_entries (workspace_id TEXT NOT NULL PRIMARY KEY);",
-    "statements/acme.sql": "-- name: list_entries\n-- List the entries.\nSELECT workspace_id FROM acme_entries\n",
-    "templates/acme.html": '{% extends "console.html" %}{% block live %}<p>{{ count }} entries</p>{% endblock %}',
+    "migrations/sqlite/0001_entries.sql": block_of(PAGE, "sql", 0),
+    "migrations/postgres/0001_entries.sql": block_of(PAGE, "sql", 0),
+    "statements/acme.sql": block_of(PAGE, "sql", 1),
+    "templates/acme.html": block_of(PAGE, "html"),
 }
+SETTINGS = tomllib.loads(block_of(PAGE, "toml", 1))
 
 
 @pytest.fixture
 async def extended(site: Path, database_url: str, tmp_path: Path) -> AsyncIterator[App]:
-    """A server whose settings name a package with a table, a screen, a job, a notifier and a setting."""
-    name = f"acme-whole-{site.parent.name.lower().replace('_', '-').strip('-')}"
-    install(site, name, WHOLE)
+    """A server with the package of the page, as the settings of the page name it."""
+    [name] = SETTINGS["extensions"]
+    module = install(site, name, block_of(PAGE, "python"))
+    assert block_of(PAGE, "toml", 0).splitlines()[1] == f'acme = "{module}:EXTENSION"'
     for path, text in FILES.items():
         (site / "acme" / path).parent.mkdir(parents=True, exist_ok=True)
         (site / "acme" / path).write_text(text)
-    sections = {"acme": {"label": "Beeper"}}
-    app = App(
-        settings_for(database_url, tmp_path, extensions=(name,), sections=sections), clock=ManualClock()
-    )
+    load_extensions.cache_clear()
+    settings = settings_for(database_url, tmp_path, extensions=(name,), sections=SETTINGS["extension"])
+    app = App(settings, clock=ManualClock())
     await app.prepare()
     yield app
     await app.close()
+    sys.modules.pop(module)
+    load_extensions.cache_clear()
 
 
-async def test_a_package_that_is_named_brings_a_table_a_screen_a_job_a_notifier_and_a_setting(
-    extended: App,
-) -> None:
+async def test_the_package_of_the_page_brings_each_part_once_the_settings_name_it(extended: App) -> None:
     now_ms = extended.clock.now_ms()
     entropy = extended.services.entropy(people.ENTROPY_BYTES)
     ada = Person("ada", "Ada", Role.MEMBER)
@@ -221,8 +177,12 @@ async def test_a_package_that_is_named_brings_a_table_a_screen_a_job_a_notifier_
 
     assert page.status_code == 200
     assert "0 entries" in page.text and "Acme ledger" in page.text
-    assert "acme_count" in job_kinds(extended)
-    assert extended.services.notifiers["pager"].label == "Beeper"
+    assert "acme_tidy" in job_kinds(extended)
+    assert extended.services.notifiers["pager"].mask("12345") == "…45"
+    [extension] = [each for each in extended.installed if each.name == "acme"]
+    [check] = extension.check(show_settings(extended.settings)["acme"])
+    assert check.detail == SETTINGS["extension"]["acme"]["gateway"]
+    assert [each.name for each in extension.list_commands()] == ["acme greet"]
 
 
 @pytest.mark.parametrize(
