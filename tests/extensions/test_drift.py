@@ -95,24 +95,6 @@ async def test_a_changed_fact_is_refused_with_the_difference_and_waits_for_a_new
     assert (done["status"], len(site["LEDGER"])) == ("executed", 1)
 
 
-async def test_a_price_of_the_list_that_changed_is_refused_and_the_new_one_is_charged(
-    surface: Gate, site: Any
-) -> None:
-    action_id = await stage(surface, RING)
-    await surface.done(APPROVE, actionId=action_id)
-    prices: Any = surface.app.owner_services.limits.credit_prices
-    prices["acme_pages_ring"] = 5
-    refused = await surface.denied(EXECUTE, actionId=action_id)
-    assert [(each["path"], each["expected"], each["got"]) for each in refused["problems"]] == [
-        ("credits", "3", "5")
-    ]
-    record = await surface.record(action_id)
-    assert (record["status"], record["preflight"]["estimatedCostCredits"]) == ("awaiting_approval", 5)
-    await surface.approve_as_shown(action_id)
-    await surface.done(EXECUTE, actionId=action_id)
-    assert site["LEDGER"] == ["rung 2"]
-
-
 @pytest.mark.every_surface
 async def test_what_changed_before_the_approval_is_shown_before_it_counts(surface: Gate, site: Any) -> None:
     action_id = await stage(surface, REPLACE)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Payload, Player, definition
+from tests.engine.workflows.kit import Payload, Player
 from tests.surfaces import Outcome
-from tests.workflow.library import step
 
 from assent.engine.workflows import bundles
 from assent.workflow import bundle as files
@@ -117,10 +116,3 @@ async def test_the_tokens_of_branches_in_a_kept_answer_are_those_of_the_importin
     assert [other["stateToken"] in part for row in answers for part in row] == [True, True]
     assert far["stateToken"] not in str(answers)
     assert told.payload["branches"][0]["stateToken"] == far["stateToken"] != other["stateToken"]
-
-
-@pytest.mark.rule("W20")
-async def test_the_rules_of_a_run_are_repeated_only_to_a_chat_that_lost_its_tokens(play: Player) -> None:
-    at = await play.start(definition("ruled", step("one"), metaGuidance=["Be kind."]), sessionId="T-7")
-    assert "Be kind." not in text_of(await play.ask("workflow_advance", stateToken=at["stateToken"]))
-    assert "Be kind." in text_of(await play.ask("workflow_resume", sessionId="T-7"))

@@ -162,3 +162,16 @@ async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_not
     found = await hosted.tool("chieflab_get_action", actionId=action_id)
     assert (found["status"], found["revision"]) == ("awaiting_approval", 2)
     assert hosted.zernio.happened("published") == []
+
+
+async def test_approving_for_an_account_that_came_back_at_the_provider_says_that_it_can_go_out(
+    hosted: Hosted,
+) -> None:
+    await hosted.connect("zernio")
+    action_id, accounts = await staged(hosted), hosted.zernio.accounts
+    hosted.zernio.accounts = [each for each in accounts if each["platform"] != "linkedin"]
+    assert not (await hosted.tool(RETRY, actionId=action_id))["preflight"]["connectorReady"]
+    hosted.zernio.accounts = accounts
+    answer = await hosted.tool(APPROVE, actionId=action_id)
+    assert answer["userMessage"].startswith("Approved. Nothing has been sent yet. Say “send linkedin”")
+    assert [each["name"] for each in answer["next"]] == [EXECUTE, "chieflab_withdraw_approval"]

@@ -8,17 +8,13 @@ from pathlib import Path
 import pytest
 from tests.sqlite_files import new_sqlite
 from tests.suite.channels.places import Place, connect, connected, keeps_its_promises
-from tests.surfaces import ManualClock, Surface
+from tests.surfaces import ManualClock
 
-from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.connection import Account, NewConnection, OpenedSecrets
 from assent.gate.records import Effect
-from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Measurable, NotSent
 from assent.present.outlook import Executed
-from assent.processes.serve import Surfaces
 from assent.suite.channels.bluesky.connector import facets, record_key
 from assent_conform.emulators.bluesky import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
 from assent_conform.testing.connector_contract import claim_action
@@ -222,36 +218,3 @@ async def test_a_link_that_is_not_in_the_text_becomes_a_card(one: Place) -> None
 
     card = one.effects()[0]["record"]["embed"]["external"]
     assert card == {"uri": "https://example.org/dark", "title": "example.org", "description": ""}
-
-
-async def test_a_draft_goes_by_the_direct_account_where_one_is_connected_and_else_by_zernio(
-    tmp_path: Path,
-) -> None:
-    clock = ManualClock()
-    server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
-    url = new_sqlite(tmp_path / "assent.db")
-    async with connected(url, tmp_path, server, clock, lambda: KEY) as place:
-        app = place.engine.app
-        surface = Surface(app, Surfaces(app), clock, "stdio")
-        issued = await surface.sign_in()
-        workspace_id = WorkspaceId(issued.workspace_id)
-        zernio = NewConnection(
-            label="Zernio",
-            secrets=OpenedSecrets({API_KEY: "sk_x"}),
-            accounts=(Account("acc_1", "bluesky", "@acme"),),
-        )
-        asked = {"channel": "bluesky", "body": "Dark mode is here."}
-
-        async def staged() -> tuple[str, dict[str, str] | None]:
-            action = (await surface.call("chieflab_post", asked)).payload["actions"][0]
-            return action["connector"], action.get("target")
-
-        assert await staged() == ("zernio", None)
-        await app.connections.save(workspace_id, "zernio", zernio, by="Ada")
-        assert (await staged())[0] == "zernio"
-        await connect(app, "bluesky", KEY, workspace_id)
-        assert await staged() == (
-            "bluesky",
-            {"accountId": DID, "platform": "bluesky", "name": "@alice.test"},
-        )
-        await surface.http.aclose()

@@ -14,7 +14,6 @@ from tests.suite.connectors.kit import Engine
 
 from assent.app import App
 from assent.engine.actions import reconciliation
-from assent.engine.connections.json_http import exchange
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Effect
@@ -25,8 +24,7 @@ from assent.present.outlook import Executed
 from assent.suite.channels.zernio.connector import MAX_PAGES, ZernioClient, request_id
 from assent_conform.emulators.zernio import Zernio
 from assent_conform.testing.connector_contract import check_connector, claim_action
-from assent_conform.testing.ledger import Ledger
-from assent_conform.testing.provider_server import Outcome, ProviderServer, Route, redirect
+from assent_conform.testing.provider_server import Outcome
 
 BOTH = pytest.mark.parametrize("provider", ["zernio", "resend"])
 LOST = (
@@ -261,21 +259,6 @@ async def test_an_unreachable_provider_is_definitely_not_sent(tmp_path: Path) ->
         connectors["zernio"].client._url = connectors["resend"]._url = "http://127.0.0.1:1"
         for action_id in ids:
             await providers.refused(action_id, Reason.CONNECTOR_FAILED)
-
-
-async def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
-    class Elsewhere(ProviderServer):
-        def routes(self) -> tuple[Route, ...]:
-            return (
-                Route("GET", "/here", lambda asked: redirect("/there")),
-                Route("GET", "/there", lambda asked: redirect("/")),
-            )
-
-    server = Elsewhere(Ledger(tmp_path / "ledger"))
-    async with server.serving() as url:
-        answer = await exchange("GET", f"{url}/here", token="secret token", timeout_seconds=10)
-    assert answer.status == 302
-    assert [each.path for each in server.ledger.entries()] == ["/here"]  # type: ignore[union-attr]
 
 
 async def test_executing_answers_with_the_posts_address(tmp_path: Path) -> None:

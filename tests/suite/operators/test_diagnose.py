@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any
 
 import pytest
 from tests.engine.actions.kit import PREPARED_FIELDS
-from tests.net.far_side import far_side
 from tests.suite.operators.conftest import CLUB, Loop
 
 from assent.gate.content.check import find_flaw
@@ -203,18 +201,3 @@ async def test_what_could_not_go_out_is_said_with_its_count(loop: Loop) -> None:
 
     assert found["not_connected"]["numbers"] == {"actions": 2}
     assert found["decisions_wait"]["numbers"] == {"actions": 2, "days": 3}
-
-
-@pytest.mark.rule("E89")
-async def test_a_diagnosis_is_posted_to_a_webhook_too(loop: Loop) -> None:
-    with far_side() as side:
-        reply = await diagnosed(loop, goal="more replies", webhookUrl=side.url("/hook"))
-        await loop.due()
-
-        [asked] = side.asked
-    assert json.loads(asked.body) == {
-        "type": "diagnose_marketing.completed",
-        "runId": reply["runId"],
-        "result": {**reply, "reviewUrl": reply["reviewUrl"].partition("?")[0]},
-    }
-    assert asked.headers["x-chieflab-signature"].startswith("sha256=")

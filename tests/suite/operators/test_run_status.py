@@ -45,16 +45,6 @@ async def test_a_run_whose_drafts_were_not_decided_in_time_is_expired(loop: Loop
     assert await status_of(loop, run["runId"]) == ("expired", "expired")
 
 
-async def test_a_listed_run_says_what_it_was_about_and_how_its_actions_stand(loop: Loop) -> None:
-    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
-    await loop.approve_and_send(run["actions"][0]["id"])
-
-    [listed] = (await loop.call("chieflab_list_runs")).payload["runs"]
-
-    assert listed["about"] == "Ledgerleaf: first users for the import"
-    assert listed["counts"] == {"awaiting_approval": 1, "executed": 1}
-
-
 async def test_looking_at_the_memory_and_at_connections_leaves_the_list_of_runs_as_it_was(loop: Loop) -> None:
     run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
 

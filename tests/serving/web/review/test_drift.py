@@ -81,19 +81,6 @@ async def test_what_it_would_replace_is_read_again_and_shown_before_an_approval_
     assert len(slate.done) == 1
 
 
-async def test_after_an_edit_on_the_page_it_shows_what_it_would_replace_now(house: House) -> None:
-    slate = connect(house, Slate("zernio"))
-    run = await house.stage(post())
-    owner = await house.owner()
-    slate.present = "Someone else's text."
-    answer = await house.decide(owner, run.run_id, run.actions[0].id, "edit", body="Another text.")
-    assert answer.status_code == 303, answer.text
-    edited = await house.action(run.actions[0].id)
-    assert (edited.effect.details, edited.revision) == ({"present": "Someone else's text."}, 2)
-    answer = await house.decide(owner, run.run_id, edited.action_id, "approve")
-    assert answer.status_code == 303, answer.text
-
-
 async def test_a_planned_post_that_stops_notifies_people_and_the_inbox_says_why(
     house_on_any_store: House,
 ) -> None:

@@ -63,15 +63,6 @@ async def test_what_is_decided_together_is_shown_with_its_picture_link_target_an
         assert fact in page, fact
 
 
-async def test_a_schedule_is_on_the_page_that_decides_about_several(house: House) -> None:
-    in_five_hours = house.clock.now_ms() + 5 * 3_600_000
-    run = await house.stage(post("site", connector="site", body="A note.", schedule_ms=in_five_hours))
-
-    page = (await batch(house, await house.owner(), "approve", run.actions[0].id)).text
-
-    assert "in 5 hours" in page
-
-
 async def test_the_call_of_a_workflow_is_shown_where_several_steps_are_decided_together(house: House) -> None:
     call = {"tool": "chieflab_refund", "args": {"amount": 900}}
     step = post("workflow", verb="confirm", connector="workflow", title="Ship it", details={"call": call})
