@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assent.gate.content.cleaning import is_usable, one_line, speaks_to_a_model
+from assent.gate.content.cleaning import one_line, speaks_to_a_model
 from assent.gate.content.text_parts import sentences
 from assent.suite.content.evidence import (
     SOURCES,
@@ -16,6 +16,7 @@ from assent.suite.content.evidence import (
     find_name,
     gather,
     is_enough,
+    is_usable,
     read_changes,
     read_commit,
     read_readme,

@@ -122,8 +122,6 @@ MAX_ASKED_CHARS: Final = 500
 MAX_CONTENT_CHARS: Final = 100_000
 """One text that a person reads and approves; a long newsletter has a tenth of it."""
 
-MAX_PICTURE_BYTES: Final = 1_000_000
-"""One picture: the limit of the strictest provider (Bluesky), and ten times the size of ours."""
 
 MAX_WORKSPACE_PICTURE_BYTES: Final = 512 * 1_048_576
 """All pictures of a workspace: about 10,000. Unused ones are deleted after a while."""

@@ -5,7 +5,6 @@ and outcomes, staging, decisions, memory, measurement, jobs, people, and the por
 from __future__ import annotations
 
 from assent.engine.actions import actions as actions
-from assent.engine.actions import circumstances as circumstances
 from assent.engine.actions import staging as staging
 from assent.engine.actions.content import PreparedEdit as PreparedEdit
 from assent.engine.actions.content import describe as describe
@@ -19,7 +18,6 @@ from assent.engine.connections.json_http import Exchanged as Exchanged
 from assent.engine.connections.json_http import exchange as exchange
 from assent.engine.connections.key_access import API_KEY as API_KEY
 from assent.engine.connections.key_access import KeyAccess as KeyAccess
-from assent.engine.connections.key_access import KeyConnector as KeyConnector
 from assent.engine.connections.key_access import no_account as no_account
 from assent.engine.connections.oauth import OAuthAccess as OAuthAccess
 from assent.engine.connections.oauth import find_access as find_access

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from assent.tools import report as report
 from assent.tools.arguments import ActionIdArgument as ActionIdArgument
 from assent.tools.arguments import IdempotencyKey as IdempotencyKey
 from assent.tools.arguments import PageSize as PageSize
@@ -23,5 +22,6 @@ from assent.tools.definition import Behaviour as Behaviour
 from assent.tools.definition import Call as Call
 from assent.tools.definition import Tool as Tool
 from assent.tools.long_runs import await_within_limit as await_within_limit
+from assent.tools.report import describe_measured as describe_measured
 from assent.tools.runs import refuse_unknown_id as refuse_unknown_id
 from assent.tools.runs import require_run as require_run

@@ -9,9 +9,7 @@ from assent.gate.connection import ConnectorInfo as ConnectorInfo
 from assent.gate.connection import ProviderWords as ProviderWords
 from assent.gate.content.check import find_flaw as find_flaw
 from assent.gate.content.cleaning import LINE_CHARS as LINE_CHARS
-from assent.gate.content.cleaning import TEXT_CHARS as TEXT_CHARS
 from assent.gate.content.cleaning import cut as cut
-from assent.gate.content.cleaning import is_usable as is_usable
 from assent.gate.content.cleaning import one_line as one_line
 from assent.gate.content.cleaning import printable as printable
 from assent.gate.content.cleaning import speaks_to_a_model as speaks_to_a_model
@@ -75,7 +73,6 @@ from assent.kernel.ids import require_run_id as require_run_id
 from assent.kernel.limits import DAY_MS as DAY_MS
 from assent.kernel.limits import HOUR_MS as HOUR_MS
 from assent.kernel.limits import MAX_CONTENT_CHARS as MAX_CONTENT_CHARS
-from assent.kernel.limits import MAX_PICTURE_BYTES as MAX_PICTURE_BYTES
 from assent.kernel.limits import MAX_RECIPIENTS as MAX_RECIPIENTS
 from assent.kernel.limits import MINUTE_MS as MINUTE_MS
 from assent.kernel.reasons import MEANINGS as MEANINGS
@@ -100,18 +97,12 @@ from assent.kernel.times import iso_time as iso_time
 from assent.kernel.times import parse_time as parse_time
 from assent.present import guidance as guidance
 from assent.present.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
-from assent.present.calls import NextToolCalls as NextToolCalls
 from assent.present.cards import quote as quote
-from assent.present.guidance import AGENT_DEPENDENCY as AGENT_DEPENDENCY
-from assent.present.guidance import NOTHING_STAGED_STOP_RULE as NOTHING_STAGED_STOP_RULE
 from assent.present.guidance import ActionRef as ActionRef
-from assent.present.guidance import AgentGuide as AgentGuide
 from assent.present.guidance import AgentUsefulness as AgentUsefulness
 from assent.present.guidance import AssetView as AssetView
 from assent.present.guidance import InChat as InChat
 from assent.present.guidance import action_ref as action_ref
-from assent.present.next_steps import Circumstances as Circumstances
-from assent.present.next_steps import next_calls as next_calls
-from assent.present.status_report import find_section as find_section
+from assent.present.guidance import guide_unstaged as guide_unstaged
 from assent.present.status_report import run_status as run_status
 from assent.present.status_report import state_in_run as state_in_run

@@ -75,6 +75,12 @@ class AgentGuide(WireRecord):
     agent_dependency: tuple[str, ...]
 
 
+def guide_unstaged(kind: str, shown: InChat, said: str, following: tuple[SuggestedCall, ...]) -> AgentGuide:
+    """Return the guide of an answer that stages nothing: what to show, and at least two calls that may follow."""
+    calls = NextToolCalls(following[0], following[-1], following[1:-1])
+    return AgentGuide({kind: shown}, said, calls, NOTHING_STAGED_STOP_RULE, AGENT_DEPENDENCY)
+
+
 class MemoryUsed(WireRecord):
     """A memory that changed a draft, and how."""
 

@@ -19,13 +19,16 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent.platform.services import run_apart
-from assent.platform.values import MAX_PICTURE_BYTES, Record, find_flaw, printable, suspicions_in
+from assent.platform.values import Record, find_flaw, printable, suspicions_in
 from assent.suite.channels.channel import Channel, needs
 from assent.suite.content.adapter import adapt
 from assent.suite.content.note import write_note
 from assent.suite.content.records import MODEL, Facts, Write, Written
 from assent.suite.content.writing import gather_writing
 from assent.suite.pictures.graphics import PictureJob, PictureResult, PicturesFailed
+
+MAX_PICTURE_BYTES: Final = 1_000_000
+"""One picture: the limit of the strictest provider (Bluesky), and ten times the size of ours."""
 
 log = logging.getLogger("assent.pictures")
 

@@ -16,9 +16,9 @@ from assent.gate.measurement.recommend import describe_usual
 from assent.gate.records import Action, is_by_hand, when_taken_down
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.refusals import SuggestedCall
-from assent.kernel.structs import Arguments, WireRecord, from_record
+from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.times import iso_time, parse_time, readable_time
-from assent.present.next_steps import PLAIN, Circumstances
+from assent.present.next_steps import PLAIN, Circumstances, next_calls
 from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
 from assent.tools.arguments import Since, since_moment
 from assent.tools.definition import READS, Call, Tool
@@ -48,6 +48,26 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...], effects: Ef
         for each in found.sources
     ]
     return " ".join(parts)
+
+
+class MeasuredText(Record):
+    """What an agent shows and says about a measured run, and the call that finishes what is left of it."""
+
+    shown: str
+    said: str
+    first: tuple[SuggestedCall, ...]
+
+
+async def describe_measured(call: Call, found: Measurement, of_run: tuple[Action, ...]) -> MeasuredText:
+    left = [action for action in of_run if find_section(action, call.now_ms) in OPEN]
+    around = await circumstances.read_circumstances(call.services, call.caller, left)
+    effects = call.services.effects
+    first = [next_calls(each.effect.channel, each, around[each.action_id])[:1] for each in left[:1]]
+    return MeasuredText(
+        show_results(found, of_run, around, effects, call.now_ms),
+        f"{describe_sent(of_run)} {describe_results(found, of_run, effects)}",
+        first[0] if first else (),
+    )
 
 
 def show_results(

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from assent.engine.connections.json_http import Exchanged
 from assent.gate.connection import Access, Account, Connection, ConnectionState, ConnectorInfo
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Effect
+from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.net.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now
-from assent.ports import Connections, NotSent, Reading
+from assent.ports import Connections, NotSent
 from assent.ports.context import not_ready
 
 API_KEY: Final = "apiKey"
@@ -82,42 +80,6 @@ class KeyAccess:
             f"{self.label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
             f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"
         )
-
-
-class KeyConnector:
-    """The common part of connectors with an API key: readiness, the account of an effect, and
-    readings."""
-
-    id: str
-
-    def __init__(self, access: KeyAccess) -> None:
-        self._access = access
-
-    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """Do nothing: the key opens one account, which is fixed when it is connected."""
-
-    def count(self, action: Action, metrics: dict[str, int | float], left_out: tuple[str, ...]) -> Reading:
-        channel = action.effect.channel
-        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
-
-    def count_nothing(self, action: Action, reason: str) -> Reading:
-        return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
-
-    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
-        return await self._access.readiness(workspace_id)
-
-    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """Set the connected account as the target, for providers where a connection is one account;
-        none if not connected."""
-        connection = await self._access.connection(workspace_id)
-        accounts = connection.accounts_on(self.id) if connection is not None else ()
-        return msgspec.structs.replace(effect, target=accounts[0].target if accounts else None)
-
-    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        connection = await self._access.connection(workspace_id)
-        if connection is None or connection.account(effect.account_id or "") is not None:
-            return await self.readiness(workspace_id)
-        return no_account(self._access.label, effect)
 
 
 def no_account(label: str, effect: Effect) -> Readiness:

@@ -12,13 +12,8 @@ import re
 import unicodedata
 from typing import Final
 
-from assent.gate.content.check import find_flaw
-from assent.gate.content.suspicion import suspicions_in
-
 LINE_CHARS: Final = 600
 """The longest fact; a longer one is cut at a sentence."""
-TEXT_CHARS: Final = 60_000
-"""How much of one document is read."""
 
 _INVISIBLE: Final = re.compile(
     r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
@@ -107,9 +102,3 @@ def cut(text: str, most: int) -> str:
 def speaks_to_a_model(line: str) -> bool:
     """Whether a line addresses a model and not the readers."""
     return any(pattern.search(line[:2_000]) for pattern in (_TO_A_MODEL, _ABOUT_THE_GATE))
-
-
-def is_usable(line: str) -> bool:
-    if not any(char.isalnum() for char in line) or speaks_to_a_model(line):
-        return False
-    return find_flaw(line) is None and not suspicions_in(line)

@@ -15,7 +15,16 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.values import LINE_CHARS, TEXT_CHARS, Record, WireRecord, is_usable, one_line, sentences
+from assent.platform.values import (
+    LINE_CHARS,
+    Record,
+    WireRecord,
+    find_flaw,
+    one_line,
+    sentences,
+    speaks_to_a_model,
+    suspicions_in,
+)
 from assent.suite.content.counting import without_emoji
 from assent.suite.content.language import detect_language, language_of_all, speaks, word_set
 from assent.suite.content.page import Page
@@ -25,6 +34,8 @@ from assent.suite.content.page import Page
 # Reads a sentence, a list, a changelog or a paragraph. A heading says whether the items below it are fixes, or nothing
 # for users. Pull request numbers, authors and list marks are dropped; the words stay.
 
+TEXT_CHARS: Final = 60_000
+"""How much of one document is read."""
 MAX_CHANGES: Final = 30
 
 _ASIDE_IN_CHANGES: Final = re.compile(
@@ -82,6 +93,13 @@ class Change(Record):
 class Changes(Record):
     version: str = ""
     items: tuple[Change, ...] = ()
+
+
+def is_usable(line: str) -> bool:
+    """Whether a draft may quote a line."""
+    if not any(char.isalnum() for char in line) or speaks_to_a_model(line):
+        return False
+    return find_flaw(line) is None and not suspicions_in(line)
 
 
 def read_changes(lines: Iterable[str]) -> Changes:

@@ -14,7 +14,6 @@ import msgspec
 from assent.platform.services import Draft, Picture, Preparation, PreparedRun, memory, pictures, runs, staging
 from assent.platform.tools import WRITES, Call, Tool
 from assent.platform.values import (
-    MAX_PICTURE_BYTES,
     AssetView,
     Problem,
     Reason,
@@ -28,6 +27,7 @@ from assent.platform.values import (
 from assent.suite import operators
 from assent.suite.channels.registry import PUBLISHES_PICTURES, SIZES, find_channel, label_of
 from assent.suite.content.evidence import find_name, gather
+from assent.suite.drafting import MAX_PICTURE_BYTES
 from assent.suite.knowledge import load_lessons
 from assent.suite.pictures import palette
 from assent.suite.pictures.graphics import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 import msgspec
@@ -12,7 +12,6 @@ from assent.platform.services import (
     PreparedRun,
     Transaction,
     actions,
-    circumstances,
     measurement,
     measurements,
 )
@@ -25,21 +24,18 @@ from assent.platform.tools import (
     PageSize,
     RunIdArgument,
     Tool,
+    describe_measured,
     refuse_unknown_id,
-    report,
     require_run,
 )
 from assent.platform.values import (
     LARGEST,
     LAUNCH_NEEDS,
     Action,
-    AgentGuide,
     AgentUsefulness,
     Arguments,
-    Circumstances,
     InChat,
     NextMove,
-    NextToolCalls,
     Problem,
     Reason,
     Refusal,
@@ -48,11 +44,10 @@ from assent.platform.values import (
     SuggestedCall,
     WireRecord,
     describe_numbers,
-    find_section,
     fold_name,
     guidance,
+    guide_unstaged,
     iso_time,
-    next_calls,
     require_run_id,
     run_status,
     state_in_run,
@@ -121,22 +116,13 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
         run = yield from require_run(workspace_id, run_id)
         return run, (yield from actions.run_actions(workspace_id, run_id))
 
-    effects = call.services.effects
     run, of_run = await call.services.store.read(look)
     found, asset = await measurements.measure(call.services, workspace_id, run_id, by=call.caller.name)
     sent = tuple(action for action in of_run if action.executed_ms is not None)
-    left = [action for action in of_run if find_section(action, call.now_ms) in report.OPEN]
-    around = await circumstances.read_circumstances(call.services, call.caller, left)
-    shown = report.show_results(found, of_run, around, effects, call.now_ms)
-    said = f"{report.describe_sent(of_run)} {report.describe_results(found, of_run, effects)}"
-    following = _following(run_id, left, around)
-    guide = AgentGuide(
-        {"measurement": InChat(body=shown, title=asset.title, asset_id=asset.asset_id)},
-        said,
-        NextToolCalls(following[0], following[-1], following[1:-1]),
-        guidance.NOTHING_STAGED_STOP_RULE,
-        guidance.AGENT_DEPENDENCY,
-    )
+    results = await describe_measured(call, found, of_run)
+    shown, said, following = results.shown, results.said, _following(run_id, results.first)
+    in_chat = InChat(body=shown, title=asset.title, asset_id=asset.asset_id)
+    guide = guide_unstaged("measurement", in_chat, said, following)
     states = (state_in_run(action, call.now_ms) for action in of_run)
     return MeasureReply(
         ok=True,
@@ -161,22 +147,15 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
     )
 
 
-def _following(
-    run_id: str, left: list[Action], around: Mapping[str, Circumstances]
-) -> tuple[SuggestedCall, ...]:
+def _following(run_id: str, first: tuple[SuggestedCall, ...]) -> tuple[SuggestedCall, ...]:
     """Suggest the next calls: finish the run first, then act on its results."""
-    found = [
-        each
-        for action in left[:1]
-        for each in next_calls(action.effect.channel, action, around[action.action_id])[:1]
-    ]
     by_hand = SuggestedCall(
         "chieflab_record_manual_metrics",
         {"runId": run_id},
         "the user has numbers of a channel without an interface",
         {"channel": "which channel", "metrics": "the numbers", "source": "where they were read"},
     )
-    return (*found, *NEXT, by_hand)
+    return (*first, *NEXT, by_hand)
 
 
 async def check_measurement_due(call: Call, request: CheckMeasurementDue) -> DueRuns:

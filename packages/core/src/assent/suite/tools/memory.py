@@ -19,18 +19,15 @@ from assent.platform.services import (
 )
 from assent.platform.tools import READS, WRITES, Call, IdempotencyKey, PageSize, TenantIdArgument, Tool
 from assent.platform.values import (
-    AGENT_DEPENDENCY,
-    NOTHING_STAGED_STOP_RULE,
-    AgentGuide,
     AgentUsefulness,
     Arguments,
     InChat,
-    NextToolCalls,
     SuggestedCall,
     TenantId,
     WireRecord,
     digest,
     from_record,
+    guide_unstaged,
     iso_time,
     truncate,
 )
@@ -219,13 +216,7 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     said = _describe(call, found, memory.tenant_of(request.tenant_id), reads=reads)
     shown = "\n".join([said, *(f"- {_line(entry)}" for entry in found[:SHOWN])]) if reads else said
     following = NEXT[tool]
-    guide = AgentGuide(
-        {"memory": InChat(body=shown, title="What is remembered")},
-        said,
-        NextToolCalls(following[0], following[-1], following[1:-1]),
-        NOTHING_STAGED_STOP_RULE,
-        AGENT_DEPENDENCY,
-    )
+    guide = guide_unstaged("memory", InChat(body=shown, title="What is remembered"), said, following)
     return await runs.prepare(
         call.services,
         Request(

@@ -28,7 +28,6 @@ from assent.platform.services import (
     Delivery,
     Exchanged,
     KeyAccess,
-    KeyConnector,
     NoLookUp,
     NotSent,
     PicturesOf,
@@ -39,6 +38,7 @@ from assent.platform.services import (
 )
 from assent.platform.values import Action, Record, iso_time, select_credible
 from assent.suite.channels.bluesky import INFO
+from assent.suite.channels.key_connector import KeyConnector
 from assent.suite.content import counting
 
 if TYPE_CHECKING:

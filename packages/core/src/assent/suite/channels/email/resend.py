@@ -33,7 +33,6 @@ from assent.platform.services import (
     Delivery,
     Exchanged,
     KeyAccess,
-    KeyConnector,
     NoLookUp,
     NotSent,
     Picture,
@@ -55,6 +54,7 @@ from assent.platform.values import (
 )
 from assent.suite.channels.email import RESEND
 from assent.suite.channels.email.smtp import html_part
+from assent.suite.channels.key_connector import KeyConnector
 
 TEST_SENDER: Final = "Assent <onboarding@resend.dev>"
 """Resend's sender for accounts without a domain; it delivers only to the account's owner."""

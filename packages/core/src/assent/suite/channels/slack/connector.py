@@ -28,12 +28,12 @@ from assent.platform.services import (
     Delivered,
     Delivery,
     KeyAccess,
-    KeyConnector,
     NoLookUp,
     Verified,
     action_of,
 )
 from assent.platform.values import Record
+from assent.suite.channels.key_connector import KeyConnector
 from assent.suite.channels.slack import INFO
 
 if TYPE_CHECKING:

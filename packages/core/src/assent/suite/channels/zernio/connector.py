@@ -32,7 +32,6 @@ from assent.platform.services import (
     Delivery,
     Exchanged,
     KeyAccess,
-    KeyConnector,
     NotSent,
     Picture,
     PicturesOf,
@@ -55,6 +54,7 @@ from assent.platform.values import (
     parse_time,
     select_credible,
 )
+from assent.suite.channels.key_connector import KeyConnector
 from assent.suite.channels.registry import BY_ID
 from assent.suite.channels.zernio import INFO
 
