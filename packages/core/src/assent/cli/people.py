@@ -217,7 +217,7 @@ workspaces = ["local"]   # names or ids; an owner needs none
 """
 
 
-class ListedPerson(msgspec.Struct, forbid_unknown_fields=True):
+class PersonEntry(msgspec.Struct, forbid_unknown_fields=True):
     """One `[[person]]` of the file."""
 
     name: str
@@ -230,7 +230,7 @@ class ListedPerson(msgspec.Struct, forbid_unknown_fields=True):
 class ListedPeople(msgspec.Struct, forbid_unknown_fields=True):
     """The whole file."""
 
-    person: list[ListedPerson] = []
+    person: list[PersonEntry] = []
 
 
 class PeopleFile:
@@ -258,7 +258,7 @@ class PeopleFile:
             f"{self._path}, person {position + 1}: {key} {text}.\nCorrect it. Nothing was changed."
         )
 
-    def _read(self, position: int, given: ListedPerson) -> RosterEntry:
+    def _read(self, position: int, given: PersonEntry) -> RosterEntry:
         name = " ".join(given.name.split())
         email, person_id = ((each or "").strip() or None for each in (given.email, given.id))
         if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():

@@ -28,7 +28,7 @@ class NextToolCalls(WireRecord, omit_defaults=True):
     others: tuple[SuggestedCall, ...] = ()
 
 
-class Command(Record, omit_defaults=True):
+class Phrase(Record, omit_defaults=True):
     """Words that the user may say, and the call they trigger."""
 
     say: str

@@ -16,7 +16,7 @@ from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import WireRecord
-from assent.present.calls import Command, NextToolCalls, about_content, wait_call
+from assent.present.calls import NextToolCalls, Phrase, about_content, wait_call
 from assent.present.cards import goes_to, quote, readable_body, render_card
 from assent.present.next_steps import EDIT, PLAIN, Circumstances, commands, repair_call, say_approve
 
@@ -59,7 +59,7 @@ class InChat(WireRecord, omit_defaults=True):
     asset_id: str | None = None
     """Only for a draft without a staged action."""
     digest: str | None = None
-    commands: tuple[Command, ...] = ()
+    commands: tuple[Phrase, ...] = ()
     goes_to: str | None = None
     """The account, which is part of the approved content."""
 

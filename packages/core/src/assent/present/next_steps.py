@@ -14,7 +14,7 @@ from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Record
 from assent.kernel.times import full_time, iso_time
-from assent.present.calls import Command, about_content, wait_call
+from assent.present.calls import Phrase, about_content, wait_call
 from assent.present.workflow_step import calls_after_decision
 
 APPROVE: Final = "chieflab_approve_action"
@@ -238,7 +238,7 @@ def rewrite_call(action: Action, needs: dict[str, str]) -> SuggestedCall:
     return SuggestedCall(EDIT, about_content(action), "you have written a better text", needs)
 
 
-def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
+def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Phrase, ...]:
     """Return the commands for this action with their calls, only those that this caller may
     make."""
     about: dict[str, Any] = {"actionId": action.action_id}
@@ -250,15 +250,15 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
         return ()
     found = []
     if circumstances.may_decide and not (circumstances.unfit or circumstances.overdue):
-        found.append(Command(say_approve(key, action), APPROVE, about_content(action)))
+        found.append(Phrase(say_approve(key, action), APPROVE, about_content(action)))
     if circumstances.may_edit:
-        found.append(Command(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
+        found.append(Phrase(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
     if _is_editable(action, circumstances):
         if circumstances.unfit:
             repair = repair_call(action)
-            return (Command(f"edit {key}", repair.name, repair.args, repair.needs), *found)
+            return (Phrase(f"edit {key}", repair.name, repair.args, repair.needs), *found)
         wanted = {"scheduleFor": "when it goes out"} if circumstances.overdue else _list_editable(action)
-        found.append(Command(f"edit {key}", EDIT, about, wanted))
+        found.append(Phrase(f"edit {key}", EDIT, about, wanted))
     return tuple(found)
 
 
@@ -271,7 +271,7 @@ def repair_call(action: Action) -> SuggestedCall:
     return SuggestedCall(repair.tool, {**about, **repair.args}, repair.when, repair.needs)
 
 
-def _commands_after_approval(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
+def _commands_after_approval(key: str, action: Action, circumstances: Circumstances) -> tuple[Phrase, ...]:
     if action.effect.connector == WORKFLOW:
         return ()
     calls = {
@@ -282,7 +282,7 @@ def _commands_after_approval(key: str, action: Action, circumstances: Circumstan
         "chieflab_withdraw_approval": f"withdraw {key}",
     }
     return tuple(
-        Command(calls[call.name], call.name, call.args, call.needs)
+        Phrase(calls[call.name], call.name, call.args, call.needs)
         for call in next_calls(key, action, circumstances)
         if call.name in calls
     )
@@ -312,7 +312,7 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
     return (again,) if circumstances.may_write and again is not None else ()
 
 
-def _when(command: Command, circumstances: Circumstances) -> str:
+def _when(command: Phrase, circumstances: Circumstances) -> str:
     """Return the condition of a call: the person's words, and what the client then asks."""
     said = f"the user said “{command.say}”"
     asks = circumstances.client_asks and command.tool == APPROVE

@@ -38,7 +38,7 @@ from assent.kernel.refusals import Reason, Recovery, Refusal, SuggestedCall, bad
 from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.toolsets import Toolset
 from assent.ports import Begin
-from assent.present.calls import Command
+from assent.present.calls import Phrase
 from assent.present.cards import quote
 from assent.present.next_steps import Circumstances, ask, commands
 from assent.present.workflow_step import OTHER_CONTENT
@@ -566,7 +566,7 @@ def render_step(message: str, action: Action, around: Circumstances) -> str:
 
 
 def _next(
-    action: Action, around: Circumstances, said: list[Command], sent: dict[str, Any]
+    action: Action, around: Circumstances, said: list[Phrase], sent: dict[str, Any]
 ) -> list[SuggestedCall]:
     tokens = {name: sent[name] for name in ("stateToken", "ackToken")}
     if action.status is Status.REJECTED or is_rewritten(action):
