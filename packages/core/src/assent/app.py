@@ -441,12 +441,14 @@ log = logging.getLogger("assent.app")
 
 
 def load_operators(settings: Settings) -> Extensions:
-    """Load the operators of other packages that the settings name, and those of entry points."""
+    """Load the operators of extensions, those that the settings name, and those of entry points."""
     from assent.extensions.registry import CORE, Extensions, Names, are_offered, load_extensions
 
-    if not are_offered(settings.operators, settings.effects):
+    installed = list_installed(settings)
+    named = (*(module for each in installed for module in each.operators), *settings.operators)
+    if not are_offered(named, settings.effects):
         return Extensions()
-    own, tables = _make_effects(list_installed(settings)), list_components(settings, Extensions())
+    own, tables = _make_effects(installed), list_components(settings, Extensions())
     executors = {tool for each in own.types.values() for tool in (each.executor_tool, *each.executor_tools)}
     taken = Names(
         types=dict.fromkeys(own.types, CORE),
@@ -456,7 +458,7 @@ def load_operators(settings: Settings) -> Extensions:
         executors=frozenset(executors),
     )
     return load_extensions(
-        settings.operators,
+        named,
         taken,
         sections=settings.effects,
         settings_file=str(settings.config_file or ""),

@@ -19,7 +19,7 @@ import msgspec
 import typer
 
 from assent.kernel.refusals import Refusal
-from assent.ports import StoreUnavailable
+from assent.ports import Begin, StoreUnavailable
 from assent.processes.start_checks import refuse_other_files
 from assent.settings.client_config import FROM_ENVIRONMENT, has_password, in_shell, own_command, this_command
 from assent.settings.load import BadFlag, Loaded, Settings, SettingsError, hide_password, load_settings
@@ -230,6 +230,10 @@ class CommandSession:
                 return await work(app)
 
         return asyncio.run(run())
+
+    def read(self, begin: Begin[T]) -> T:
+        """Run a transaction that changes nothing, on the store of the settings."""
+        return self.use_app(lambda app: app.store.read(begin))
 
     def say(self, text: str) -> None:
         """Print a message to standard error."""

@@ -76,7 +76,7 @@ def create(
 
 def list_all(session: CommandSession) -> None:
     """List every workspace."""
-    found = session.use_app(lambda app: app.store.read(tenancy.list_workspaces))
+    found = session.read(tenancy.list_workspaces)
     views = [_describe(each) for each in found]
     rows = [tuple(value or "" for value in view.values()) for view in views]
     session.give({"workspaces": views}, session.table(("id", "name", "e-mail", "made"), rows))

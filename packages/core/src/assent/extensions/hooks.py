@@ -8,7 +8,8 @@ The parts of an extension are functions. Each is called when its part is needed,
 command that verifies the journal asks for the tables and loads no tool. The module of an `Extension` therefore
 imports little, and `load_extensions` runs no other code of it.
 
-Operators made of functions need none of this (`assent.Operator`, docs/operators.md).
+Operators made of functions need none of this (`assent.Operator`, docs/operators.md). docs/extensions.md walks through a
+package that has most of it.
 """
 
 from __future__ import annotations
@@ -113,6 +114,9 @@ class Extension(Record, kw_only=True):
     name: str
 
     # What agents can do.
+    operators: tuple[str, ...] = ()
+    """Modules with operators of the public API (`assent.Operator`): their effects, channels, connectors and tables.
+    They are loaded as those that the setting `operators` names, and serve the same workspaces."""
     list_tools: Callable[[], tuple[Any, ...]] = tuple
     """Tools (`assent.platform.tools.Tool`), in the order of the list."""
     list_operators: Callable[[], tuple[Any, ...]] = tuple
