@@ -20,10 +20,11 @@ class Environment:
     """One environment and the commands in it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._data = folder / "environment", folder / "data"
+        self._folder, self.data = folder / "environment", folder / "data"
+        self.programs = self._folder / "bin"
         run_uv("venv", self._folder)
 
-    def install(self, *wheels: Path) -> None:
+    def install(self, *wheels: Path | str) -> None:
         run_uv(
             *("pip", "install", "--python", self._folder, "--constraint", ROOT / "requirements.lock"), *wheels
         )
@@ -33,10 +34,9 @@ class Environment:
         run_uv("pip", "uninstall", "--python", self._folder, distribution)
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        programs = self._folder / "bin"
-        own = {"PATH": f"{programs}:{os.environ['PATH']}", "ASSENT_DATA_DIR": str(self._data)}
+        own = {"PATH": f"{self.programs}:{os.environ['PATH']}", "ASSENT_DATA_DIR": str(self.data)}
         return subprocess.run(
-            [programs / words[0], *words[1:]],
+            [self.programs / words[0], *words[1:]],
             env=os.environ | own,
             capture_output=True,
             text=True,

@@ -8,7 +8,7 @@ The parts of an extension are functions. Each is called when its part is needed,
 command that verifies the journal asks for the tables and loads no tool. The module of an `Extension` therefore
 imports little, and `load_extensions` runs no other code of it.
 
-Operators made of functions need none of this (`assent.Operator`, docs/operators.md). docs/extensions.md walks through a
+Operators made of functions need none of this (`assent.Operator`, docs/operators.md). docs/guest-book.md walks through a
 package that has most of it.
 """
 

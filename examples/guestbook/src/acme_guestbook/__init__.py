@@ -1,0 +1,1 @@
+"""A guest book that agents sign with a person's consent."""
