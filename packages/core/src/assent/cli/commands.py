@@ -96,7 +96,6 @@ GROUPS: Final[dict[str, tuple[str, dict[str, Body]]]] = {
             "webhook-unsubscribe": webhooks.unsubscribe,
             "webhooks": webhooks.deliveries,
             "webhook-resend": webhooks.resend,
-            "credits": workspaces.show_credits,
             "rate": workspaces.rate,
         },
     ),

@@ -1,4 +1,4 @@
-"""`assent workspace`: create and list workspaces, their credits and their rate, for the server's operator."""
+"""`assent workspace`: create and list workspaces, and their rate, for the server's operator."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from assent.engine.core.tenancy import (
     KeyRecord,
     Workspace,
 )
-from assent.engine.learning import credits
-from assent.gate.credits import CreditAccount, CreditEntry
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
@@ -211,101 +209,3 @@ def rate(
         {"workspace": name, "perMinute": most, "isDefault": per_minute is None},
         f"The workspace {name!r} may make {most} calls in a minute.",
     )
-
-
-SHOWN_ENTRIES = 20
-NO_LIMIT = "none"
-
-
-def show_credits(
-    session: CommandSession,
-    workspace: WhichWorkspace,
-    limit: Annotated[
-        str | None,
-        typer.Option("--limit", metavar="N|none", help="Limit it to N from now on; none removes the limit."),
-    ] = None,
-    grant: Annotated[
-        int | None,
-        typer.Option(
-            "--grant",
-            min=1,
-            max=credits.MAX_CREDITS,
-            help="Add N. A workspace without a limit then has exactly N.",
-        ),
-    ] = None,
-) -> None:
-    """Show a workspace's credits and the end of its ledger; --limit and --grant change them
-    first."""
-    wanted = _amount(limit)
-
-    async def change(
-        app: App, found: Workspace
-    ) -> tuple[WorkspaceId, CreditAccount, tuple[CreditEntry, ...]]:
-        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
-
-        def begin() -> Transaction[tuple[WorkspaceId, CreditAccount, tuple[CreditEntry, ...]]]:
-            if limit is not None:
-                yield from credits.limit(workspace_id, wanted, now_ms, by=BY)
-            if grant is not None:
-                yield from credits.grant(workspace_id, grant, now_ms, by=BY)
-            had = yield from credits.account(workspace_id)
-            return workspace_id, had, (yield from credits.recent(workspace_id, SHOWN_ENTRIES))
-
-        return await app.store.write(begin)
-
-    workspace_id, had, entries = use_workspace(session, workspace, change)
-    facts = {
-        "can spend": "without limit" if had.available is None else str(had.available),
-        "set aside": str(had.reserved),
-        "spent": str(had.spent),
-    }
-    rows = [
-        (
-            str(each.seq),
-            each.kind,
-            str(each.amount),
-            each.by,
-            each.action_id or "",
-            iso_time(each.at_ms) or "",
-        )
-        for each in entries
-    ]
-    text = session.table(("credits", ""), facts.items())
-    columns = ("entry", "kind", "amount", "by", "action", "at")
-    session.give(
-        _describe_credits(workspace_id, had, entries),
-        text + ("\n\n" + session.table(columns, rows) if rows else ""),
-    )
-
-
-def _amount(limit: str | None) -> int | None:
-    if limit is None or limit == NO_LIMIT:
-        return None
-    if not limit.isascii() or not limit.isdigit() or int(limit) > credits.MAX_CREDITS:
-        raise Failure(
-            f"{limit!r} is not a limit.\nGive a whole number of credits from 0 up, or: --limit none"
-        )
-    return int(limit)
-
-
-def _describe_credits(
-    workspace_id: WorkspaceId, had: CreditAccount, entries: tuple[CreditEntry, ...]
-) -> dict[str, Any]:
-    return {
-        "workspaceId": workspace_id,
-        "unlimited": had.unlimited,
-        "balance": had.available,
-        "reserved": had.reserved,
-        "spent": had.spent,
-        "entries": [
-            {
-                "seq": each.seq,
-                "kind": each.kind,
-                "amount": each.amount,
-                "actionId": each.action_id,
-                "by": each.by,
-                "at": iso_time(each.at_ms),
-            }
-            for each in entries
-        ],
-    }

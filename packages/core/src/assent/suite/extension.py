@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.declarations import DoctorCheck, Extension, word_install
+from assent.platform.declarations import Command, DoctorCheck, Extension, word_install
 
 if TYPE_CHECKING:
     from assent.platform.declarations import Component
@@ -86,6 +86,12 @@ def _make_jobs(services: Services) -> Mapping[str, JobKind]:
     return make_jobs(services)
 
 
+def _list_commands() -> tuple[Command, ...]:
+    from assent.suite.commands import show_credits
+
+    return (Command(name="workspace credits", run=show_credits),)
+
+
 def _list_screens() -> tuple[Screen, ...]:
     from assent.suite.screens import memory, results
 
@@ -108,6 +114,7 @@ EXTENSION: Final = Extension(
     list_subscribers=_list_subscribers,
     make_jobs=_make_jobs,
     list_screens=_list_screens,
+    list_commands=_list_commands,
     check=_check,
     start=_start,
 )
