@@ -25,7 +25,7 @@ import assent
 PAGE: Final = "guest-book.md"
 PACKAGE: Final = ROOT / "examples/guestbook"
 TOOL: Final = "acme_guestbook_entry"
-ENTRY: Final = {"title": "Ada", "body": "What a <fine> house."}
+ENTRY: Final = {"title": "Ada Lovelace", "body": "What a <fine> house."}
 IMPORTED: Final = (
     "import sys; from assent.app import list_installed; from assent.settings.load import load_settings; "
     "list_installed(load_settings({}).settings); print('acme_guestbook' in sys.modules)"
@@ -164,4 +164,7 @@ def test_the_guest_book_does_nothing_until_it_is_named_and_then_its_part_in_the_
         (signed,) = house.read(listing)
         assert (signed["guest"], signed["words"]) == (ENTRY["title"], ENTRY["body"])
         shown = browser.get(f"http://localhost:{house.port}/guestbook").text
-        assert shown.count("What a &lt;fine&gt; house.") == 1 and "Ada" in shown
+        assert shown.count("What a &lt;fine&gt; house.") == 1 and ENTRY["title"] in shown
+        erasing = ("assent", "erase", "person", "ada@example.org", "--also", ENTRY["title"], "--yes")
+        assert run(*erasing).returncode == 0
+        assert house.read(listing) == []
