@@ -6,7 +6,7 @@
 have none, because a module is a concept and not a number of lines. The figures depend on the sources alone; comments
 and blank lines count as lines.
 
-lines, PART             the distribution, by its folder; `INSIDE_CORE` has the parts that will leave the core
+lines, PART             the distribution, by its folder
 rules at home           rules of contracts/rules.toml that a docstring of their home module names
 participle functions    top-level functions whose name begins with a past participle
 repeated class names    names that more than one class of the package has
@@ -31,9 +31,6 @@ from pathlib import Path
 from statistics import fmean, median
 
 ROOT = Path(__file__).resolve().parent.parent
-INSIDE_CORE = {"assent.suite": "launch"}
-"""Packages of the core by the part that they belong to."""
-
 IRREGULAR = re.compile(
     "bound|broken|brought|built|caught|chosen|done|drawn|found|given|grown|held|hidden|kept|known|laid|led|left|lost|"
     "made|met|paid|proven|rewritten|said|seen|sent|shown|spoken|taken|taught|thrown|told|undone|unread|unsent|"
@@ -101,9 +98,7 @@ def load_modules(root: Path) -> list[Module]:
             parts = path.relative_to(source).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             text = path.read_text(encoding="utf-8")
-            inside = [part for each, part in INSIDE_CORE.items() if f"{name}.".startswith(f"{each}.")]
-            part = inside[0] if inside else source.parent.name
-            modules.append(Module(name, part, path, text, ast.parse(text)))
+            modules.append(Module(name, source.parent.name, path, text, ast.parse(text)))
     return sorted(modules, key=lambda module: module.name)
 
 

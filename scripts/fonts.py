@@ -1,9 +1,9 @@
 """Makes the fonts of pictures: subsets of open fonts, small enough to come along
-(packages/core/src/assent/suite/pictures/fonts).
+(packages/launch/src/assent_launch/pictures/fonts).
 
     uv run --with fonttools==4.68.0 scripts/fonts.py DIRECTORY
 
-DIRECTORY holds what `npm pack` brings for each package that suite/pictures/fonts/fonts.toml names.
+DIRECTORY holds what `npm pack` brings for each package that its fonts.toml names.
 Checks their hashes against that file, writes the subsets, and prints the hashes of the results for the file. One
 weight, no hinting, the layout features that shaping needs, and the characters below.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fontTools import subset
 
-FONTS = Path(__file__).parent.parent / "packages" / "core" / "src" / "assent" / "fonts"
+FONTS = Path(__file__).parent.parent / "packages" / "launch" / "src" / "assent_launch" / "pictures" / "fonts"
 
 FEATURES = (
     *("ccmp", "locl", "mark", "mkmk", "kern", "init", "medi", "fina", "isol", "rlig", "liga", "calt", "curs"),

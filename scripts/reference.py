@@ -21,12 +21,12 @@ from assent.cli.commands import app
 from assent.gate.records import Severity
 from assent.gate.webhooks import EVENT_AFTER, ActionEvent, EventAction
 from assent.serving.discovery import write_tool
-from assent.suite.effect_types import effect_types
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Tool
 from assent.workflow.contracts import criteria
 from assent.workflow.definition import format
+from assent_launch.effect_types import effect_types
+from assent_launch.testing import ALL_TOOLS
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!-- made: (\w+)(?: (\w+))? -->")

@@ -38,7 +38,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level: Level
     source: Annotated[str, msgspec.Meta(pattern=r"^S[0-4]\b")]
     sentence: Annotated[str, msgspec.Meta(pattern=r"^\S.*\.$")]
-    home: Annotated[str, msgspec.Meta(pattern=r"^assent(\.[a-z][a-z0-9_]*)+$")]
+    home: Annotated[str, msgspec.Meta(pattern=r"^assent(_[a-z]+)?(\.[a-z][a-z0-9_]*)+$")]
     reading: tuple[Text, ...] = ()
     deviation: Text | None = None
     why: Text | None = None
@@ -144,7 +144,7 @@ def homeless(manifest: Manifest, root: Path = ROOT) -> list[str]:
     named = {
         home: named_in(file.read_text(encoding="utf-8")) if file is not None else None
         for home in {rule.home for rule in manifest.rule}
-        for file in [_file_of(home, root / "packages" / "core" / "src")]
+        for file in [_file_of(home, root)]
     }
     return [
         f"{rule.id} is not named in {rule.home}" if ids is not None else f"{rule.id}: no module {rule.home}"
@@ -153,9 +153,10 @@ def homeless(manifest: Manifest, root: Path = ROOT) -> list[str]:
     ]
 
 
-def _file_of(module: str, source: Path) -> Path | None:
-    path = source.joinpath(*module.split("."))
-    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+def _file_of(module: str, root: Path) -> Path | None:
+    paths = [source.joinpath(*module.split(".")) for source in root.glob("packages/*/src")]
+    files = (file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py"))
+    return next((file for file in files if file.is_file()), None)
 
 
 def disagreements(manifest: Manifest, claims: Iterable[Claim]) -> list[str]:

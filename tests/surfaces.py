@@ -29,8 +29,8 @@ from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession
 from assent.settings.load import Settings
-from assent.suite.drafting import PictureMaker
-from assent.suite.pictures.graphics import PictureJob, PictureResult
+from assent_launch.drafting import PictureMaker
+from assent_launch.pictures.graphics import PictureJob, PictureResult
 
 BASE_URL = "http://127.0.0.1:8080"
 START_MS = 1_790_000_000_000
@@ -292,7 +292,7 @@ def drawn_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         return
 
     async def make(self: PictureMaker, work: PictureJob) -> PictureResult:
-        from assent.suite.pictures import process as picture_process
+        from assent_launch.pictures import process as picture_process
 
         asked = msgspec.msgpack.encode(work)
         if asked not in _drawn:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import assent.cli
+import assent_launch
 import assent_notify
 import assent_wrap
 
@@ -41,7 +42,7 @@ NOT_SERVED: Final = (
     "assent.__main__",
     "assent_wrap.adapters.langgraph",
     "assent_wrap.adapters.pydantic_ai",
-    "assent.suite.testing",
+    "assent_launch.testing",
 )
 IMPORTED_LATE: Final = (
     "anyio._core._sockets",
@@ -139,7 +140,7 @@ def find_modules() -> list[str]:
     """The modules that a server or a command may import."""
     found = (
         module.name
-        for package in (assent, assent_notify, assent_wrap)
+        for package in (assent, assent_launch, assent_notify, assent_wrap)
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     )
     return [name for name in found if not name.startswith(NOT_SERVED)]

@@ -22,12 +22,12 @@ from assent.kernel.ids import WorkspaceId
 from assent.ports import Context, Delivered, Delivery
 from assent.ports.context import action_of
 from assent.settings.load import load_settings
-from assent.suite.testing import any_effects
 from assent.tools.approvals import approve_action
 from assent.tools.client_dialog import ApproveAction
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, execute_approved
 from assent_conform.testing.operator import PUBLISH, TestingStage, testing_stage
+from assent_launch.testing import any_effects
 
 BODY: Final = (
     "We rebuilt the importer last week. It now reads {} million rows in nine seconds, and when it stops it says which "

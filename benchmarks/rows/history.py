@@ -39,14 +39,14 @@ from assent.kernel.ids import ActionId
 from assent.processes.serve import Surfaces
 from assent.settings.load import load_settings
 from assent.sql.loader import statements
-from assent.suite.tools.prepare import prepare_post
-from assent.suite.tools.requests import Post
 from assent.tools.approvals import approve_action, edit_action
 from assent.tools.client_dialog import ApproveAction, EditAction
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, execute_approved
 from assent.tools.guide import StatusRequest, status
 from assent.tools.workflows import WorkflowAdvance, WorkflowStart, advance_workflow, start_workflow
+from assent_launch.tools.prepare import prepare_post
+from assent_launch.tools.requests import Post
 from benchmarks.figures import Figure, Limit, NotRun, compared, in_turns, require
 from benchmarks.machine import cpu_seconds
 from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER

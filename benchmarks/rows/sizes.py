@@ -17,8 +17,8 @@ from assent.kernel.toolsets import TOOLSETS
 from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials, RequestContext
 from assent.serving.instructions import INSTRUCTIONS
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS
 from benchmarks.figures import Figure, Limit, compared, require
 from benchmarks.rows.gate_world import world
 

@@ -24,10 +24,10 @@ from assent.jobs.worker import Runner
 from assent.ports import Single
 from assent.processes.serve import Surfaces
 from assent.sql.loader import statements
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent_conform.emulators import zernio
 from assent_conform.testing.provider_server import Outcome
+from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.own_database
 

@@ -67,7 +67,7 @@ def test_the_command_that_verifies_loads_no_module_that_stages_edits_or_decides(
     )
     assert done.returncode == 0, done.stderr
     loaded = set(done.stderr.splitlines()[-1].split())
-    assert {"assent.engine.audit.log", "assent.engine.actions.actions", "assent.suite.component"} <= loaded
+    assert {"assent.engine.audit.log", "assent.engine.actions.actions", "assent_launch.component"} <= loaded
     about_drafts = {
         "staging",
         "editing",

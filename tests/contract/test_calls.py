@@ -22,8 +22,8 @@ from tests.contract.talk import (
 )
 from tests.surfaces import Surface
 
-from assent.suite.channels.registry import CONNECTORS
-from assent.suite.testing import ALL_TOOLS
+from assent_launch.channels.registry import CONNECTORS
+from assent_launch.testing import ALL_TOOLS
 
 
 async def schemas(surface: Surface) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from tests.contract.talk import (
 )
 from tests.surfaces import BASE_URL, Surface
 
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS
 
 SECRET = "postgresql://admin:hunter2@db.internal/assent"
 TELLTALES = (

@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS
 
 PHRASINGS = {
     "chieflab_list_connectors": ("which channels can I publish to?", "which connectors are there?"),

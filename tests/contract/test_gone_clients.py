@@ -10,8 +10,8 @@ import msgspec
 from tests.contract.talk import PUBLIC, SIGNUP, converse, count_rows, request, tool_call
 from tests.surfaces import Surface, asgi_post
 
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS
 
 
 async def post_and_go(web: Surface, path: str, *chunks: bytes) -> list[Any]:

@@ -27,8 +27,8 @@ import assent
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from assent.serving.instructions import INSTRUCTIONS, instructions
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS
 
 
 @pytest.mark.rule("E75", "E77")

@@ -19,9 +19,9 @@ from assent.engine.core.tenancy import KeyEntropy
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.kernel.toolsets import GATE, TOOLSETS, choose
 from assent.serving.edge import drop_unoffered
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import TOOLSET_OF
+from assent_launch.testing import ALL_TOOLS
 
 TOOL_NAME = re.compile(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+")
 CALLABLE = {name for tool in ALL_TOOLS for name in (tool.name, *tool.aliases, *tool.legacy_names)}

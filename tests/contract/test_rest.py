@@ -12,8 +12,8 @@ from tests.surfaces import Surface
 from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry
 from assent.serving import arguments
 from assent.serving.http import rest_arguments
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS
 
 
 def tool(name: str) -> str:

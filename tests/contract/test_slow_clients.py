@@ -20,8 +20,8 @@ from tests.surfaces import Surface
 
 from assent.processes.serve import http_server
 from assent.serving.sockets import ReadTimeouts, fit_descriptors
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.slow
 

@@ -23,9 +23,9 @@ from tests.kernel.strict_mode import refused
 from tests.surfaces import Surface
 
 from assent.kernel.toolsets import TOOLSETS
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import TOOLSET_OF, Tool
+from assent_launch.testing import ALL_TOOLS
 
 CATEGORIES = {"primary", "review", "execute", "workspace", "workflow", "legacy"}
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

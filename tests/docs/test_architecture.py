@@ -108,22 +108,25 @@ def test_the_tree_of_packages_is_the_tree_on_the_disk() -> None:
     named: set[str] = set()
     above: list[str] = []
     for line in section("packages").splitlines():
-        found = re.match(r"( {2,})((?:\S+(?:/|\.py) *)+)", line)
+        found = re.match(r"( *)((?:\S+(?:/|\.py)(?: +|$))+)", line)
         if found is None:
             continue
-        depth = len(found[1]) // 2 - 1
+        depth = len(found[1]) // 2
         for name in found[2].split():
             above = [*above[:depth], name.rstrip("/")]
             named.add("/".join(above))
-    assert {name for name in named if not (PACKAGE / name).exists()} == set()
-    top = {path.name for path in PACKAGE.iterdir() if not path.name.startswith(("_", "py.typed"))}
+    assert {name for name in named if not (ROOT / name).exists()} == set()
+    top = {path for path in PACKAGE.iterdir() if not path.name.startswith(("_", "py.typed"))}
+    parents = [*PACKAGES.values(), *(PACKAGE / name for name in ("engine", "gate", "tools", "workflow"))]
     inside = {
-        f"{parent}/{path.name}"
-        for parent in ("engine", "gate", "suite", "tools", "workflow")
-        for path in (PACKAGE / parent).iterdir()
+        path
+        for parent in parents
+        for path in parent.iterdir()
         if path.is_dir() and path.name != "__pycache__"
     }
-    assert (top | inside) - named == set()
+    assert {
+        path.relative_to(ROOT).as_posix() for path in top | inside | {*PACKAGES.values()}
+    } - named == set()
 
 
 def test_the_layers_are_those_that_import_linter_checks() -> None:

@@ -14,9 +14,9 @@ from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_l
 from tests.docs.pages import DOCS, blocks_of
 from tests.docs.script import load_script
 
-from assent.suite.testing import ALL_TOOLS
 from assent.workflow.definition import format
 from assent.workflow.machine import conditions
+from assent_launch.testing import ALL_TOOLS
 
 PAGE = "reference/definitions.md"
 

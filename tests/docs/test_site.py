@@ -14,9 +14,9 @@ from tests.docs.script import load_script
 from tests.rules_manifest import load_manifest
 
 from assent.gate.webhooks import EVENTS
-from assent.suite.effect_types import effect_types
-from assent.suite.testing import ALL_TOOLS
 from assent.workflow.definition.format import STANDARD, WORKFLOW
+from assent_launch.effect_types import effect_types
+from assent_launch.testing import ALL_TOOLS
 
 ROOT = DOCS.parent
 LOADED = re.compile(

@@ -13,7 +13,7 @@ from tests.extensions.test_refunds import NOTE, RING, stage
 import assent
 from assent.extensions.effect_types import make_channel_type
 from assent.gate.mail import reached_addresses
-from assent.suite.effect_types import effect_types
+from assent_launch.effect_types import effect_types
 
 INVITE = "acme_billing_invite"
 

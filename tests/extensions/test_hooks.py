@@ -67,7 +67,7 @@ def test_declarations_load_without_what_they_declare() -> None:
     source = "import sys; from assent.extensions.hooks import load_extensions; load_extensions(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60)
     loaded = set(done.stdout.split())
-    assert "assent.suite.extension" in loaded
+    assert "assent_launch.extension" in loaded
     assert not loaded & {"httpx", "mcp", "starlette", "typer", "assent.engine", "assent.platform.services"}
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 import assent
 
 SOURCE = Path(assent.__file__).parent
-EXTENSIONS = ("assent.suite", "assent_wrap", "assent_notify")
+EXTENSIONS = ("assent_launch", "assent_wrap", "assent_notify")
 FOR_TESTS = ("emulator", "testing")
 """Modules for tests and demos, which stand on the testing kit."""
 FOR_OTHERS = {

@@ -180,7 +180,7 @@ def test_a_requirement_in_a_list_is_found() -> None:
 
 PROJECTS: Final = (
     "pyproject.toml",
-    *(f"packages/{name}/pyproject.toml" for name in ("core", "wrap", "notify", "conform")),
+    *(f"packages/{name}/pyproject.toml" for name in ("core", "launch", "wrap", "notify", "conform")),
 )
 
 
@@ -190,6 +190,7 @@ def test_the_distributions_have_names_of_their_own_and_two_of_them_have_commands
     assert [set(project.get("scripts", ())) for project in projects] == [
         {"assent", "assent-gate"},
         {"assent"},
+        set(),
         set(),
         set(),
         set(),

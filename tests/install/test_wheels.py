@@ -72,7 +72,12 @@ def test_the_core_alone_is_ready_to_serve_and_is_taken_away_whole(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("distribution", "command"),
-    [("assent-wrap", ("wrap", "--help")), ("assent-notify", ("doctor",)), ("assent-conform", CHECK)],
+    [
+        ("assent-launch", ("doctor",)),
+        ("assent-wrap", ("wrap", "--help")),
+        ("assent-notify", ("doctor",)),
+        ("assent-conform", CHECK),
+    ],
 )
 def test_an_extension_beside_the_core_does_its_part_and_leaves_the_core_as_it_was(
     environment: Environment, wheels: Path, distribution: str, command: tuple[str, ...]

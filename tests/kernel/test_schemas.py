@@ -11,9 +11,9 @@ import pytest
 
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.schemas import flatten
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog, input_schema, output_schema
 from assent.tools.definition import Tool
+from assent_launch.testing import ALL_TOOLS
 
 every_tool = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
 

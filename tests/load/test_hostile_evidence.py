@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assent.suite.content.evidence import read_changes, read_commit, read_readme
-from assent.suite.content.note import announces, asks_otherwise
+from assent_launch.content.evidence import read_changes, read_commit, read_readme
+from assent_launch.content.note import announces, asks_otherwise
 
 CALL_MS = 250
 CHARS = 64 * 1_024

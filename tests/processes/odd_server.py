@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from assent.__main__ import main
-from assent.suite.testing import ALL_TOOLS
+from assent_launch.testing import ALL_TOOLS
 
 TOOL = "chieflab_list_connectors"
 

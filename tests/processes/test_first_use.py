@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("jsonschema", "assent.suite.channels", "re2")
+HEAVY = ("jsonschema", "assent_launch.channels", "re2")
 
 
 @pytest.mark.slow

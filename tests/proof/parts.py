@@ -24,10 +24,10 @@ from assent.kernel.limits import DAY_MS, MINUTE_MS
 from assent.ports import Delivery, Reading
 from assent.serving.edge import Credentials, Edge, RequestContext
 from assent.settings.load import Settings
-from assent.suite.testing import ALL_TOOLS, any_effects
 from assent.tools.catalog import Catalog
 from assent_conform.testing.connector import EmulatedConnector
 from assent_conform.testing.operator import TOOL
+from assent_launch.testing import ALL_TOOLS, any_effects
 from proof import history
 
 LEASE_SECONDS = 60

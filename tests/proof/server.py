@@ -17,7 +17,7 @@ from tests.proof.parts import CATALOG, JumpingClock, connectors
 from assent.__main__ import main
 from assent.app import App
 from assent.processes import serve, stdio
-from assent.suite.testing import any_effects
+from assent_launch.testing import any_effects
 
 
 def run() -> None:

@@ -15,7 +15,7 @@ from assent.sql.components import check_component, list_core_tables, list_tables
 from assent.sql.loader import NOT_HERE, SKIPPED, load
 from assent.stores.migrate import migrate
 from assent.stores.sqlite_connection import register_functions
-from assent.suite.component import COMPONENT
+from assent_launch.component import COMPONENT
 
 CORE = load()
 SUITE = load(COMPONENT.folder / "statements", COMPONENT.name)

@@ -551,8 +551,9 @@ NOT_COMPARED = {
 PLACES = {
     "suite.screens": "console",
     "tools": "chat",
-    "suite.subscribers": "job",
-    "suite": "chat",
+    "assent_launch.subscribers": "job",
+    "assent_launch.screens": "console",
+    "assent_launch": "chat",
     "serving.web.review": "page",
     "serving.web.inbox.batch": "batch",
     "serving.web": "console",

@@ -13,8 +13,8 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces
-from assent.suite.testing import ALL_TOOLS, any_effects
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS, any_effects
 
 
 def gate_over(

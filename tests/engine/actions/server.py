@@ -17,10 +17,10 @@ from assent.engine.core import failpoints
 from assent.processes import serve as processes
 from assent.processes import stdio as stdio_process
 from assent.settings.load import load_settings
-from assent.suite.testing import ALL_TOOLS, any_effects
 from assent.tools.catalog import Catalog
 from assent_conform.testing.connector import DELIVERIES, EmulatedConnector
 from assent_conform.testing.operator import TOOL
+from assent_launch.testing import ALL_TOOLS, any_effects
 
 
 def die() -> None:

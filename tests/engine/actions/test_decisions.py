@@ -22,8 +22,8 @@ from tests.engine.actions.kit import (
 
 from assent.gate.records import Assurance
 from assent.kernel.times import iso_time
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import input_schema
+from assent_launch.testing import ALL_TOOLS
 
 OPEN = {"awaiting_approval", "approved", "retryable"}
 LEADS_TO: dict[str, dict[str, str]] = {

@@ -13,7 +13,7 @@ from assent.gate.effects import EffectType, EffectTypes
 from assent.gate.views import Severity
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.times import iso_time
-from assent.suite.testing import any_effects
+from assent_launch.testing import any_effects
 
 BELL = EffectType(
     channel="bell",

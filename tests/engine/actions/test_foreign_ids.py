@@ -9,9 +9,9 @@ import pytest
 from tests.engine.actions.kit import AUDIT, BODY, EXECUTE, OTHER, PENDING, Gate
 from tests.engine.actions.trace import Traced
 
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import input_schema
 from assent.tools.definition import Tool
+from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.every_surface
 

@@ -25,8 +25,8 @@ from tests.surfaces import Outcome
 
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.times import iso_time
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import input_schema
+from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.every_surface
 

@@ -13,8 +13,8 @@ from tests.sources import list_modules
 
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect, Media
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import input_schema
+from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.every_surface
 

@@ -56,8 +56,8 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import Single, Transaction
 from assent.present.outlook import Executed
-from assent.suite.testing import any_effects
 from assent.use_cases import executions, runs
+from assent_launch.testing import any_effects
 
 T = TypeVar("T")
 

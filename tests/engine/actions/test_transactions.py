@@ -15,9 +15,9 @@ from tests.workflow.library import step
 
 from assent.engine.workflows import bundles
 from assent.jobs.kinds import job_kinds
-from assent.suite.site import feed as site_feed
-from assent.suite.testing import ALL_TOOLS
 from assent.workflow import bundle as files
+from assent_launch.site import feed as site_feed
+from assent_launch.testing import ALL_TOOLS
 
 __all__ = ["guarded"]
 

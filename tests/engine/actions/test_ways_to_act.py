@@ -96,7 +96,7 @@ EXECUTORS = {"server": "claims", "agent": "claims", "person": "acts by hand, whi
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Every function of the product, by file and name. Emulators and tools for tests are no part of it."""
     for name, path in list_modules().items():
-        if name not in ("assent/suite/testing.py", "assent/client.py"):
+        if name not in ("assent_launch/testing.py", "assent/client.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield f"{name.removeprefix('assent/')} {node.name}", node

@@ -34,8 +34,8 @@ from assent.stores.backups import exchange, load_backup
 from assent.stores.facts import read_facts
 from assent.stores.migrate import migrate
 from assent.stores.postgres import connect
-from assent.suite.testing import ALL_TOOLS, any_effects
 from assent.tools.catalog import Catalog
+from assent_launch.testing import ALL_TOOLS, any_effects
 
 pytestmark = pytest.mark.own_database
 HOUR = 3_600_000

@@ -28,12 +28,12 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
 from assent.present.outlook import Executed
-from assent.suite.channels.bluesky.connector import record_key
-from assent.suite.pictures.process import make
 from assent_conform.emulators.bluesky import HANDLE, PASSWORD, Bluesky
 from assent_conform.testing.connector_contract import claim_action, perform_claimed
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.operator import Wanted
+from assent_launch.channels.bluesky.connector import record_key
+from assent_launch.pictures.process import make
 
 pytestmark = pytest.mark.anyio
 

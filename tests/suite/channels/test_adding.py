@@ -14,19 +14,19 @@ from typing import Any
 
 import pytest
 
-import assent
+import assent_launch
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Effect
-from assent.suite.channels.factory import load_connectors
-from assent.suite.channels.registry import MODULES, list_channels, list_connectors
-from assent.suite.effect_types import list_types
+from assent_launch.channels.factory import load_connectors
+from assent_launch.channels.registry import MODULES, list_channels, list_connectors
+from assent_launch.effect_types import list_types
 
-SOURCE = Path(assent.__file__).parent
-CHANNELS = Path("suite/channels")
+SOURCE = Path(assent_launch.__file__).parent
+CHANNELS = Path("channels")
 REGISTRY = CHANNELS / "registry.py"
 NETWORKS = CHANNELS / "networks.py"
 
-MASTODON_IMPORTS = "from assent.suite.channels.channel import Channel, Limit, Size, post_form"
+MASTODON_IMPORTS = "from assent_launch.channels.channel import Channel, Limit, Size, post_form"
 
 MASTODON = """
 MASTODON = Channel(
@@ -46,7 +46,7 @@ MASTODON = Channel(
 """
 PAGER = """
 from assent.platform.values import ConnectorInfo
-from assent.suite.channels.channel import Channel, Limit
+from assent_launch.channels.channel import Channel, Limit
 
 CHANNEL = Channel(
     id="pager", label="Pager", shape="post", connectors=("pager",), verb="post", body=Limit(80), habits="Short."
@@ -56,15 +56,15 @@ CHANNELS = (CHANNEL,)
 CONNECTORS = (INFO,)
 """
 PAGER_TYPES = """
-from assent.suite.channels.{name} import CHANNEL
-from assent.suite.effect_types import make_types
+from assent_launch.channels.{name} import CHANNEL
+from assent_launch.effect_types import make_types
 
 TYPES = make_types(CHANNEL, noun="Call", done="Called")
 """
 PAGER_CONNECTOR = """
 from assent.platform.services import Delivered, Delivery, NoLookUp, action_of
 from assent.platform.values import Readiness
-from assent.suite.channels.{name} import INFO
+from assent_launch.channels.{name} import INFO
 
 
 class PagerConnector(NoLookUp):
@@ -92,7 +92,7 @@ def write_pager(folder: Path, package: str) -> None:
     """Write a channel that is a folder."""
     (folder / "pager").mkdir(parents=True)
     for name, text in (("__init__", PAGER), ("types", PAGER_TYPES), ("connector", PAGER_CONNECTOR)):
-        text = text.format(name="pager").replace("assent.suite.channels.pager", f"{package}.pager")
+        text = text.format(name="pager").replace("assent_launch.channels.pager", f"{package}.pager")
         (folder / "pager" / f"{name}.py").write_text(text)
 
 
@@ -129,9 +129,9 @@ def test_a_channel_of_another_package_is_registered_like_ours(
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with two channels more."""
-    copy = tmp_path_factory.mktemp("extended") / "assent"
+    copy = tmp_path_factory.mktemp("extended") / "assent_launch"
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    write_pager(copy / CHANNELS, "assent.suite.channels")
+    write_pager(copy / CHANNELS, "assent_launch.channels")
     registry = (copy / REGISTRY).read_text()
     (copy / REGISTRY).write_text(registry.replace("networks,", "networks, pager,"))
     networks = (copy / NETWORKS).read_text()

@@ -15,12 +15,12 @@ from assent.gate.records import Effect
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Measurable, NotSent
 from assent.present.outlook import Executed
-from assent.suite.channels.bluesky.connector import facets, record_key
 from assent_conform.emulators.bluesky import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
 from assent_conform.testing.connector_contract import claim_action
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.operator import Wanted
 from assent_conform.testing.provider_server import Outcome
+from assent_launch.channels.bluesky.connector import facets, record_key
 
 pytestmark = pytest.mark.anyio
 

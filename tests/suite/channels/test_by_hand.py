@@ -8,8 +8,8 @@ import pytest
 
 from assent.gate.records import Effect, Media
 from assent.present.cards import ManualBrief, manual_brief
-from assent.suite.channels.registry import TABLE
-from assent.suite.testing import any_effects
+from assent_launch.channels.registry import TABLE
+from assent_launch.testing import any_effects
 
 
 def effect(channel: str, **changes: Any) -> Effect:

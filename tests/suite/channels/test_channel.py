@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from assent.suite.channels import channel as checks
-from assent.suite.channels.registry import ALIASES, BY_ID, TABLE, find_channel
-from assent.suite.content import counting
+from assent_launch.channels import channel as checks
+from assent_launch.channels.registry import ALIASES, BY_ID, TABLE, find_channel
+from assent_launch.content import counting
 
 
 def check(channel: str, body: str, **given: Any) -> checks.Check:

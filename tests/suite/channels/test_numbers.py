@@ -22,11 +22,11 @@ from assent.gate.measurement.recommend import assess
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Reading
 from assent.processes.serve import Surfaces
-from assent.suite.effect_types import effect_types
 from assent_conform.emulators.email import Resend
 from assent_conform.emulators.zernio import Zernio
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.provider_server import all_serving
+from assent_launch.effect_types import effect_types
 
 pytestmark = pytest.mark.anyio
 

@@ -21,10 +21,10 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.present.outlook import Executed
-from assent.suite.channels.zernio.connector import MAX_PAGES, ZernioClient, request_id
 from assent_conform.emulators.zernio import Zernio
 from assent_conform.testing.connector_contract import check_connector, claim_action
 from assent_conform.testing.provider_server import Outcome
+from assent_launch.channels.zernio.connector import MAX_PAGES, ZernioClient, request_id
 
 BOTH = pytest.mark.parametrize("provider", ["zernio", "resend"])
 LOST = (

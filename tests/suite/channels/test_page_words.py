@@ -9,7 +9,7 @@ import pytest
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Effect
 from assent.gate.views import View
-from assent.suite.extension import list_connectors, list_types
+from assent_launch.extension import list_connectors, list_types
 
 TYPES: Final = EffectTypes(list_types(), list_connectors())
 NAMES: Final = {

@@ -8,8 +8,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from assent.suite import channels
-from assent.suite.channels.registry import CONNECTORS, MODULES, TABLE
+from assent_launch import channels
+from assent_launch.channels.registry import CONNECTORS, MODULES, TABLE
 
 FOLDER = Path(channels.__file__).parent
 SHARED = {"__init__", "channel", "factory", "registry"}
@@ -18,9 +18,9 @@ OWN = "site"
 
 LOADED = """
 import json, sys
-from assent.suite.extension import list_connectors, list_types
+from assent_launch.extension import list_connectors, list_types
 list_connectors(), tuple(list_types())
-print(json.dumps([name for name in sys.modules if name.startswith(("assent.suite", "httpx", "starlette"))]))
+print(json.dumps([name for name in sys.modules if name.startswith(("assent_launch", "httpx", "starlette"))]))
 """
 
 
@@ -32,7 +32,7 @@ def test_every_file_and_folder_is_registered() -> None:
 def test_a_channel_with_a_folder_has_its_name() -> None:
     for module in MODULES:
         if hasattr(module, "__path__"):
-            assert {f"assent.suite.channels.{row.id}" for row in getattr(module, "CHANNELS", ())} <= {
+            assert {f"assent_launch.channels.{row.id}" for row in getattr(module, "CHANNELS", ())} <= {
                 module.__name__
             }
 
@@ -56,7 +56,7 @@ def test_types_and_descriptions_load_no_connector_and_no_emulator() -> None:
     )
     loaded = json.loads(done.stdout)
 
-    assert "assent.suite.channels.email.types" in loaded
+    assert "assent_launch.channels.email.types" in loaded
     slow = ("connector", "emulator", "factory", "smtp", "resend", "httpx", "starlette")
     assert [
         name

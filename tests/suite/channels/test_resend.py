@@ -17,9 +17,9 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import KeyChecked, NotSent, Reading
 from assent.present.cards import destination
-from assent.suite.channels.email.resend import TEST_SENDER, mail
 from assent_conform.testing.connector_contract import claim_action
 from assent_conform.testing.provider_server import Outcome
+from assent_launch.channels.email.resend import TEST_SENDER, mail
 
 
 @pytest.fixture

@@ -40,10 +40,6 @@ from assent.gate.records import Effect
 from assent.kernel.refusals import Reason
 from assent.ports import NotSent
 from assent.present.cards import manual_brief
-from assent.suite.channels.contacts import FIELDS
-from assent.suite.channels.registry import CONNECTORS
-from assent.suite.site import feed as site_feed
-from assent.suite.testing import any_effects
 from assent_conform.emulators import bluesky as bluesky_emulator
 from assent_conform.emulators.bluesky import Bluesky
 from assent_conform.emulators.contacts import HubSpot
@@ -59,6 +55,10 @@ from assent_conform.testing.provider_server import (
     Route,
     all_serving,
 )
+from assent_launch.channels.contacts import FIELDS
+from assent_launch.channels.registry import CONNECTORS
+from assent_launch.site import feed as site_feed
+from assent_launch.testing import any_effects
 
 pytestmark = pytest.mark.anyio
 

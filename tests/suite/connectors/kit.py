@@ -24,10 +24,10 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import Connector
 from assent.present.outlook import Executed
-from assent.suite.testing import any_effects
 from assent.use_cases import executions
 from assent_conform.testing import operator
 from assent_conform.testing.operator import Wanted
+from assent_launch.testing import any_effects
 
 CONNECTOR_SECONDS = 20.0
 LEASE_SECONDS = 30.0

@@ -16,11 +16,11 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Action, Effect
 from assent.ports import Delivered
 from assent.processes.serve import Surfaces
-from assent.suite.extension import NAME
-from assent.suite.process import Suite
-from assent.suite.site import feed as site_feed
-from assent.suite.site.feed import Counts, Visits
 from assent_conform.testing.connector_contract import claim_action, perform_claimed
+from assent_launch.extension import NAME
+from assent_launch.process import Suite
+from assent_launch.site import feed as site_feed
+from assent_launch.site.feed import Counts, Visits
 
 FEED = f"/feed/{LOCAL_WORKSPACE}/"
 PERSON = {

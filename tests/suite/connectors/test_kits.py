@@ -24,9 +24,6 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
-from assent.suite.channels.email.smtp import SmtpConnector
-from assent.suite.site import feed as site_feed
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent_conform.testing.connector import DELIVERIES, EmulatedConnector, Emulator
 from assent_conform.testing.connector_contract import ContractBroken, check_connector, claim_action
@@ -34,6 +31,9 @@ from assent_conform.testing.ledger import DoneEffect, Ledger, LedgerCall
 from assent_conform.testing.operator import TOOL, Wanted, stage
 from assent_conform.testing.provider_server import Outcome
 from assent_conform.testing.standalone import provider_process
+from assent_launch.channels.email.smtp import SmtpConnector
+from assent_launch.site import feed as site_feed
+from assent_launch.testing import ALL_TOOLS
 
 POST = Effect(channel="linkedin", verb="post", connector="emulated", body="We shipped it.")
 

@@ -7,8 +7,8 @@ import pytest
 from assent.gate.records import Effect
 from assent.net.mail import IntendedMail, difference
 from assent.net.mail_server import Mailbox
-from assent.suite.channels.email.smtp import compose
 from assent_conform.testing.connector_contract import CHECKED_AT_MS, claim_action
+from assent_launch.channels.email.smtp import compose
 
 ANN = Mailbox("Ann Löwe", "ann@shop.example")
 GRACE = Mailbox("", "grace@example.org")

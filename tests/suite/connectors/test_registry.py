@@ -11,7 +11,7 @@ from tests.surfaces import settings_for
 from assent.app import App
 from assent.engine.connections.registry import ManualConnector, RegistrationRefused, register
 from assent.ports import Delivery
-from assent.suite.channels.registry import CONNECTORS
+from assent_launch.channels.registry import CONNECTORS
 
 
 class Undeclared(ManualConnector):

@@ -13,9 +13,9 @@ from tests.suite.connectors.site import FEED, Audit, Site, path_of
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.kernel.limits import DAY_MS
 from assent.ports import Begin, StoreUnavailable, Transaction
-from assent.suite.component import statements
-from assent.suite.site import feed as site_feed
-from assent.suite.site.feed import Counts, Visits
+from assent_launch.component import statements
+from assent_launch.site import feed as site_feed
+from assent_launch.site.feed import Counts, Visits
 
 
 async def test_a_link_leads_through_the_counter_to_where_it_says(site: Site) -> None:

@@ -16,8 +16,8 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.present.outlook import Executed
-from assent.suite.site import feed as site_feed
 from assent_conform.testing.operator import Wanted
+from assent_launch.site import feed as site_feed
 
 
 @pytest.mark.rule("E28")

@@ -30,11 +30,11 @@ from assent.net.mail import send_note
 from assent.net.mail_server import parse_mailbox, parse_server
 from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.present.outlook import Executed
-from assent.suite.channels.email.smtp import SmtpConnector
-from assent.suite.content.adapter import mail_html
 from assent_conform.testing import operator
 from assent_conform.testing.connector_contract import claim_action, perform_claimed
 from assent_conform.testing.operator import Wanted
+from assent_launch.channels.email.smtp import SmtpConnector
+from assent_launch.content.adapter import mail_html
 
 SENDER = "Ann Löwe <ann@shop.example>"
 BODY = "Hello Grace,\n\ndark mode is here.\n.\nA line with a dot above it, and ünïcode.\n"

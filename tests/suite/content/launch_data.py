@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.suite.content.evidence import Evidence, gather
+from assent_launch.content.evidence import Evidence, gather
 
 DIRECTORY: Final = Path(__file__).parent / "launches"
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from assent.suite.channels.registry import BY_ID
-from assent.suite.content.adapter import adapt, adapt_written
-from assent.suite.content.claims import find_risks
-from assent.suite.content.evidence import gather
-from assent.suite.content.lessons import Lessons, RefusedClaim, Rejection
-from assent.suite.content.note import write_note
-from assent.suite.content.records import Facts
+from assent_launch.channels.registry import BY_ID
+from assent_launch.content.adapter import adapt, adapt_written
+from assent_launch.content.claims import find_risks
+from assent_launch.content.evidence import gather
+from assent_launch.content.lessons import Lessons, RefusedClaim, Rejection
+from assent_launch.content.note import write_note
+from assent_launch.content.records import Facts
 
 EVIDENCE = gather(
     product_url="https://ledgerly.example",

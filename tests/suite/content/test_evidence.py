@@ -8,7 +8,7 @@ import pytest
 
 from assent.gate.content.cleaning import one_line, speaks_to_a_model
 from assent.gate.content.text_parts import sentences
-from assent.suite.content.evidence import (
+from assent_launch.content.evidence import (
     SOURCES,
     Change,
     Fact,
@@ -21,8 +21,8 @@ from assent.suite.content.evidence import (
     read_commit,
     read_readme,
 )
-from assent.suite.content.language import detect_language
-from assent.suite.content.page import read_page, read_text
+from assent_launch.content.language import detect_language
+from assent_launch.content.page import read_page, read_text
 
 
 def test_a_page_is_read_by_what_it_says_of_itself() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from assent.suite.channels.registry import BY_ID
-from assent.suite.content.adapter import adapt_written
-from assent.suite.content.evidence import Evidence, MemoryEntry, gather
-from assent.suite.content.lessons import (
+from assent_launch.channels.registry import BY_ID
+from assent_launch.content.adapter import adapt_written
+from assent_launch.content.evidence import Evidence, MemoryEntry, gather
+from assent_launch.content.lessons import (
     Asked,
     Lessons,
     MeasuredResult,
@@ -17,8 +17,8 @@ from assent.suite.content.lessons import (
     lessons_in_words,
     rules_from,
 )
-from assent.suite.content.note import write_note
-from assent.suite.content.records import CheckedText, Facts
+from assent_launch.content.note import write_note
+from assent_launch.content.records import CheckedText, Facts
 
 EVIDENCE = gather(
     product_url="https://ledgerly.example",

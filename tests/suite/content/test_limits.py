@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from tests.effort import rounds
 
 from assent.gate.content.check import find_flaw
-from assent.suite.channels.channel import check
-from assent.suite.channels.registry import BY_ID
-from assent.suite.content import counting
-from assent.suite.content.adapter import adapt, adapt_written
-from assent.suite.content.evidence import gather
-from assent.suite.content.note import write_note
-from assent.suite.content.page import Page
-from assent.suite.content.records import Facts
+from assent_launch.channels.channel import check
+from assent_launch.channels.registry import BY_ID
+from assent_launch.content import counting
+from assent_launch.content.adapter import adapt, adapt_written
+from assent_launch.content.evidence import gather
+from assent_launch.content.note import write_note
+from assent_launch.content.page import Page
+from assent_launch.content.records import Facts
 
 WORDS = {
     "en": "the a team of people who make invoices faster with one clear list and reminders for every late client",

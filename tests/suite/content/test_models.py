@@ -8,12 +8,12 @@ import msgspec
 import pytest
 from tests.net.far_side import Answer, FarSide, closed_port, far_side
 
-from assent.suite.channels.registry import BY_ID
-from assent.suite.content.adapter import adapt_written
-from assent.suite.content.evidence import gather
-from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, Rejection
-from assent.suite.content.records import MODEL, NOTE, CheckedText, Facts
-from assent.suite.drafting import Model, write_plainly, write_with
+from assent_launch.channels.registry import BY_ID
+from assent_launch.content.adapter import adapt_written
+from assent_launch.content.evidence import gather
+from assent_launch.content.lessons import NOTHING_LEARNED, Lessons, Rejection
+from assent_launch.content.records import MODEL, NOTE, CheckedText, Facts
+from assent_launch.drafting import Model, write_plainly, write_with
 
 pytestmark = pytest.mark.anyio
 

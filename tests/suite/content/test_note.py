@@ -11,13 +11,13 @@ import pytest
 from tests.suite.content.launch_data import LAUNCHES, Launch
 
 from assent.gate.content.check import find_flaw
-from assent.suite.channels.channel import check
-from assent.suite.channels.registry import BY_ID
-from assent.suite.content.adapter import adapt_written
-from assent.suite.content.evidence import Evidence, gather
-from assent.suite.content.note import position, write_note
-from assent.suite.content.page import read_page
-from assent.suite.content.records import CheckedText, Facts
+from assent_launch.channels.channel import check
+from assent_launch.channels.registry import BY_ID
+from assent_launch.content.adapter import adapt_written
+from assent_launch.content.evidence import Evidence, gather
+from assent_launch.content.note import position, write_note
+from assent_launch.content.page import read_page
+from assent_launch.content.records import CheckedText, Facts
 
 EACH = pytest.mark.parametrize("place", range(len(LAUNCHES)), ids=[launch.name for launch in LAUNCHES])
 CHANNELS: Final = tuple(BY_ID)

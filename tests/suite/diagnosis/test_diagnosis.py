@@ -13,7 +13,7 @@ from assent.gate.measurement.metrics import amount
 from assent.gate.measurement.recommend import NO_SOURCE
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
-from assent.suite.diagnosis import (
+from assent_launch.diagnosis import (
     OWN_RECORD,
     RULES,
     ActionFacts,

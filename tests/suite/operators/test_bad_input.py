@@ -26,8 +26,8 @@ from assent.gate.content.check import find_flaw
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
 from assent.processes.serve import Surfaces
-from assent.suite.channels.channel import check
-from assent.suite.channels.registry import BY_ID
+from assent_launch.channels.channel import check
+from assent_launch.channels.registry import BY_ID
 
 SENDER = "Ledgerleaf <hello@ledgerleaf.example>"
 LETTER = {

@@ -10,7 +10,7 @@ import pytest
 from tests.suite.operators.conftest import Loop
 
 from assent.serving.web.shell.pages import GUIDES, write_guide
-from assent.suite.testing import ALL_TOOLS
+from assent_launch.testing import ALL_TOOLS
 
 TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 CALL = re.compile(r"^```json\n(.*?)^```\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)

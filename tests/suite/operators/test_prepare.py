@@ -12,8 +12,8 @@ from tests.surfaces import Surface
 from assent.gate.content.check import find_flaw
 from assent.gate.preflight import Readiness
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, GATE
-from assent.suite.operators import OPERATORS
 from assent.tools.definition import TOOLSET_OF
+from assent_launch.operators import OPERATORS
 
 PRIMARY: dict[str, dict[str, Any]] = {
     "chieflab_launch_product": CLUB,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 
-from assent.suite.testing import ALL_TOOLS
+from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.anyio
 

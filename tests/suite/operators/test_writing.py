@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 
-from assent.suite.channels.channel import Channel
-from assent.suite.content.note import announces
-from assent.suite.content.records import MODEL, Facts, Written
-from assent.suite.process import find_suite
+from assent_launch.channels.channel import Channel
+from assent_launch.content.note import announces
+from assent_launch.content.records import MODEL, Facts, Written
+from assent_launch.process import find_suite
 
 POST, SEND, LAUNCH, EDIT = (
     "chieflab_post",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assent.suite.pictures import bidi
+from assent_launch.pictures import bidi
 
 
 def drawn(text: str, base: int | None = None) -> list[tuple[str, bool]]:

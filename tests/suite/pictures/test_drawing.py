@@ -11,10 +11,10 @@ import tomllib
 import msgspec
 import pytest
 
-from assent.suite.channels.registry import SIZES
-from assent.suite.drafting import PictureMaker
-from assent.suite.pictures import graphics, palette
-from assent.suite.pictures.graphics import (
+from assent_launch.channels.registry import SIZES
+from assent_launch.drafting import PictureMaker
+from assent_launch.pictures import graphics, palette
+from assent_launch.pictures.graphics import (
     LAYOUTS,
     Drawn,
     Order,
@@ -23,7 +23,7 @@ from assent.suite.pictures.graphics import (
     PicturesFailed,
     TooLong,
 )
-from assent.suite.pictures.process import BUNDLED, Fonts, make
+from assent_launch.pictures.process import BUNDLED, Fonts, make
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.suite.pictures.graphics import Box, Fitted, TooLong, fit
+from assent_launch.pictures.graphics import Box, Fitted, TooLong, fit
 
 BOX = Box(width=1000, height=500, largest=100, smallest=40, line_height=1.2)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.suite.pictures import palette
+from assent_launch.pictures import palette
 
 COLOURS = st.integers(0, 0xFFFFFF).map("#{:06x}".format)
 

@@ -14,9 +14,9 @@ from assent.engine.actions import actions
 from assent.engine.learning import pictures
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.suite import extension
-from assent.suite.pictures.graphics import PictureJob, PictureResult, PicturesFailed
-from assent.suite.process import find_suite
+from assent_launch import extension
+from assent_launch.pictures.graphics import PictureJob, PictureResult, PicturesFailed
+from assent_launch.process import find_suite
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -16,10 +16,10 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import NotSent
 from assent.present.outlook import Executed
-from assent.suite.channels.contacts import UnreadableContact, contact_text, read_contact
 from assent_conform.testing.connector_contract import check_connector, claim_action, perform_claimed
 from assent_conform.testing.operator import Wanted
 from assent_conform.testing.provider_server import Outcome
+from assent_launch.channels.contacts import UnreadableContact, contact_text, read_contact
 
 ADA = "E-mail: ada@example.org\nFirst name: Ada\nLast name: Lovelace\nCompany: Engines"
 

@@ -10,10 +10,10 @@ from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import ConnectorInfo
 from assent.serving.web.connections.provider import find_words
-from assent.suite.channels.registry import CONNECTORS
 from assent_conform.emulators import bluesky, zernio
 from assent_conform.emulators import email as resend
 from assent_conform.testing.provider_server import Outcome
+from assent_launch.channels.registry import CONNECTORS
 
 KEYS = {"zernio": zernio.KEY, "resend": resend.KEY, "bluesky": bluesky.KEY}
 

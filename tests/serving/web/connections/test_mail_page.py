@@ -21,8 +21,8 @@ from assent.gate.connection import NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
 from assent.present.outlook import Executed
-from assent.suite.channels.email.smtp import SmtpConnector
 from assent_conform.testing.operator import Wanted
+from assent_launch.channels.email.smtp import SmtpConnector
 
 SENDER = "Ann <ann@shop.example>"
 MAIL = Wanted(
@@ -165,7 +165,7 @@ async def test_a_name_that_cannot_be_looked_up_in_time_is_not_sent(monkeypatch: 
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr("assent.suite.channels.email.smtp.REACH_SECONDS", 0.01)
+    monkeypatch.setattr("assent_launch.channels.email.smtp.REACH_SECONDS", 0.01)
     connector = SmtpConnector(None, None, ManualClock(), reach=never)
     with pytest.raises(NotSent) as refused:
         await connector.verify("smtp://mail.example.org", 5.0)

@@ -18,11 +18,11 @@ from assent.gate.records import Asset
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.refusals import Refusal
 from assent.ports import Reading
-from assent.suite.effect_types import effect_types
 from assent.use_cases import measurements
 from assent_conform.emulators.google import DailyVisits, Query
 from assent_conform.testing.operator import Wanted
 from assent_conform.testing.provider_server import Outcome, json_answer
+from assent_launch.effect_types import effect_types
 
 PAGE = "https://example.org/launch"
 DAY = {"hours": 25.0}

@@ -27,7 +27,7 @@ from assent.ports import Store, Transaction
 from assent.serving.web.shell.pages import page_routes
 from assent.serving.web.shell.problems import http_problem
 from assent.stores import open_store
-from assent.suite.testing import full_catalog
+from assent_launch.testing import full_catalog
 
 TABLES = ("workspaces", "api_keys", "signup_links", "streams", "events")
 KEY = re.compile(r"clp_(?:live|dev)_[A-Za-z0-9_-]{64}")

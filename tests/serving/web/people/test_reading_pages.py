@@ -14,7 +14,7 @@ from tests.surfaces import BASE_URL
 from assent.kernel.refusals import MEANINGS, Reason
 from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
 from assent.serving.web.shell import clients
-from assent.suite.testing import ALL_TOOLS
+from assent_launch.testing import ALL_TOOLS
 
 
 async def test_the_start_page_says_what_runs_here_and_how_to_use_it(site: Site) -> None:

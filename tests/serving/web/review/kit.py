@@ -40,8 +40,8 @@ from assent.ports import (
     Transaction,
 )
 from assent.processes.serve import Surfaces
-from assent.suite.testing import any_effects
 from assent.use_cases import runs
+from assent_launch.testing import any_effects
 
 BROWSER = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html,*/*;q=0.8"}
 

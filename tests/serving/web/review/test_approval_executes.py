@@ -18,7 +18,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.review_link import APPROVE
 from assent.gate.views import Severity
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.suite.testing import any_effects
+from assent_launch.testing import any_effects
 
 PRESS = EffectType(
     channel="press", verb="print", label="Press", risk=Severity.LOW, approval_executes=True, trusted=True

@@ -26,7 +26,7 @@ from assent.gate.records import Effect, Media
 from assent.gate.views import Diff, Facts, Field, Preview, Severity, Table, Text, View
 from assent.kernel.refusals import Problem
 from assent.ports import Connector, OutcomeUnknown, StagedEffect
-from assent.suite.effect_types import effect_types
+from assent_launch.effect_types import effect_types
 
 LETTER = "Dear Ada,\n\n  we are sorry.\nYour money is on its way: https://refunds.example/17"
 LINES = [{"sku": "book", "note": "see https://nested.example/a"}, {"sku": "pen"}]

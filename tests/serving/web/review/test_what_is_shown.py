@@ -17,7 +17,7 @@ from assent.gate.gate import Decider
 from assent.gate.records import Assurance, Effect, Media
 from assent.kernel.ids import ActionId
 from assent.serving.web.review.card import compare_fields
-from assent.suite.testing import any_effects
+from assent_launch.testing import any_effects
 
 PICTURE = Media(
     kind="image", url="http://127.0.0.1/p.png", alt="ACME goes bankrupt", digest="sha256:" + "a1" * 32

@@ -37,8 +37,8 @@ from assent.kernel.limits import HOUR_MS
 from assent.kernel.reasons import Reason
 from assent.ports import Connector, Draft, NotSent, OutcomeUnknown, StagedEffect
 from assent.serving.web.settings.workspace import DRAFTS_ONLY
-from assent.suite.testing import any_effects
 from assent.tools.workspaces import start_signup
+from assent_launch.testing import any_effects
 
 NAME: Final = "Harbor & Pine"
 OWNER_NAME: Final = "Ingrid Solberg"

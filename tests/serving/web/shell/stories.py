@@ -16,10 +16,10 @@ from assent.engine.learning.memory import NewEntry
 from assent.gate.records import MEASURE_AFTER
 from assent.kernel.ids import RunId
 from assent.ports import Draft, Preparation, StagedEffect
-from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Call, Prose
 from assent.use_cases import measurements, runs
+from assent_launch.testing import ALL_TOOLS
 
 REVIEW = "assent.merge-request-review"
 

@@ -13,7 +13,7 @@ from assent.engine.audit.views import RecordedEvent
 from assent.engine.views.names import ActionName, ShownNames
 from assent.gate.transitions import Move
 from assent.serving.web.audit.lines import GROUP_OF, WORDS, audit_line, audit_lines, fold_lines, sentence
-from assent.suite.testing import any_effects
+from assent_launch.testing import any_effects
 
 ENGINE = Path(assent.__file__).parent / "engine"
 APPENDING = {"NewEvent", "note", "_note", "log", "grow", "_journal", "_event"}

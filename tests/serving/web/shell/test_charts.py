@@ -14,7 +14,7 @@ from assent.serving.web import operations as screens
 from assent.serving.web.shell import charts
 from assent.serving.web.shell.lists import SHOWN_DAYS, DayRange, day_bounds, draw_days, read_range
 from assent.serving.web.shell.times import day_start, find_zone, list_zones, read_in, when
-from assent.suite.screens.results import (
+from assent_launch.screens.results import (
     RunNumbers,
     average_by_time,
     find_value,

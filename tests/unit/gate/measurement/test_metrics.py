@@ -19,7 +19,7 @@ from assent.gate.measurement.metrics import (
 )
 from assent.gate.measurement.recommend import assess, group_numbers
 from assent.ports import Reading
-from assent.suite.effect_types import effect_types
+from assent_launch.effect_types import effect_types
 
 LABELLED = EffectTypes(effect_types())
 

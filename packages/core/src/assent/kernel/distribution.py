@@ -8,7 +8,7 @@ from typing import Final
 DISTRIBUTION: Final = "assent-gate"
 """The name of the built package. `assent` on the public index is another program."""
 
-PARTS: Final = ("assent-core", "assent-wrap", "assent-notify", "assent-conform")
+PARTS: Final = ("assent-core", "assent-launch", "assent-wrap", "assent-notify", "assent-conform")
 """The packages that it needs, each a folder of `packages`."""
 
 PUBLISHED: Final[bool] = False

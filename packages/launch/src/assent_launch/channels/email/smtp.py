@@ -1,0 +1,339 @@
+"""`smtp`: sends an approved e-mail through the workspace's SMTP server, else through that of the
+settings.
+
+A workspace's server is a connection like any other: a person enters it, it is encrypted, and every
+process on the same data uses it. The settings name one for all workspaces. The approval covers
+which of the two is used.
+
+SMTP has no idempotency key, so a person resolves an unknown outcome. Until the content is
+transferred, nothing was sent; `assent.net.mail` decides what is known when an
+exchange breaks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Awaitable, Callable
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from assent import Context, Effect
+from assent.platform.network import (
+    IntendedMail,
+    Letter,
+    Mailbox,
+    MailServer,
+    identify,
+    not_connected,
+    not_now,
+    parse_mailbox,
+    parse_server,
+    read_mailbox,
+    refusal,
+    write_letter,
+)
+from assent.platform.services import (
+    API_KEY,
+    PATIENCE,
+    Account,
+    Clock,
+    Connection,
+    Connections,
+    ConnectionState,
+    Delivered,
+    Delivery,
+    NoLookUp,
+    NotSent,
+    Verified,
+    action_of,
+    no_account,
+    not_ready,
+)
+from assent.platform.values import Action, Readiness, Reason, Record, WorkspaceId
+from assent_launch.channels.email import SMTP
+
+if TYPE_CHECKING:
+    import ssl
+
+_ATTRIBUTES: Final = r"""(?:\s+[\w:-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[\w:./%#-]+))?)*\s*"""
+_OPENING: Final = re.compile(
+    rf"""\s*(?:<!doctype\ html>\s*)?(?:<html{_ATTRIBUTES}>\s*)?
+    (?:<head>\s*(?:(?:<meta{_ATTRIBUTES}/?>|<title>[^<>]*</title>)\s*)*</head>\s*)?
+    <body{_ATTRIBUTES}>""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The beginning of a document that every mail program parses alike. The preheader is inserted after
+it, never inside a comment, script or attribute."""
+
+_HIDDEN: Final = (
+    '<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">{text}</div>'
+)
+
+
+def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
+    """Return the e-mail of an action. Raises a final `NotSent` for unfit content."""
+    effect = action.effect
+    sender = read_mailbox("sender", effect.sender) if effect.sender else default_sender
+    recipients = tuple(read_mailbox("recipients", each) for each in effect.recipients)
+    if not recipients:
+        raise refusal("it has no recipients")
+    if effect.media:
+        raise refusal("it has a picture, and this mail server sends only text")
+    intended = IntendedMail(
+        sender=sender,
+        # A single recipient sees their own name; several do not see each other.
+        to=recipients[0] if len(recipients) == 1 else None,
+        subject=effect.subject or effect.title,
+        fixed=identify(action.provider_key, sender, now_ms),
+        parts=(("plain", effect.body), ("html", html_part(effect))),
+    )
+    unique = tuple(dict.fromkeys(each.address for each in recipients))
+    return write_letter(intended, unique)
+
+
+def html_part(effect: Effect) -> str:
+    """Return the approved HTML, or the text as paragraphs, with the preheader first."""
+    html = effect.html or "\n".join(
+        f"<p>{'<br>'.join(escape(line) for line in paragraph.splitlines())}</p>"
+        for paragraph in re.split(r"\n\s*\n", effect.body.strip())
+    )
+    text = escape(effect.preheader)
+    if not text or f">{text}</div>" in html:
+        return html
+    opening = _OPENING.match(html)
+    place = opening.end() if opening is not None else 0
+    return html[:place] + _HIDDEN.format(text=text) + html[place:]
+
+
+NONE_THERE: Final = "E-mail needs your mail server or Resend, and neither is connected."
+
+REACH_SECONDS: Final = 3.0
+"""Timeout for the DNS lookup of a mail server."""
+
+ANY_ADDRESS: Final = "anyAddress"
+"""A connection setting: a person at this server's terminal may name a host in a private network."""
+
+SENDER: Final = "from"
+
+Reach = Callable[[str, int], Awaitable[str]]
+"""Resolves a host that a person chose. Raises `NotSent` for one in a private network."""
+
+
+class MailRoute(Record):
+    """A server, its sender, and its connection if it is a workspace's."""
+
+    server: MailServer
+    sender: Mailbox
+    connection: Connection | None = None
+
+
+class SmtpConnector(NoLookUp):
+    """Sends through one server, from one sender unless the action names another."""
+
+    info = SMTP
+    id = SMTP.id
+    delivery = Delivery("none")
+    no_look_up = "a mail server cannot be asked what it has sent"
+    observes = True
+
+    def __init__(
+        self,
+        url: str | None,
+        sender: str | None,
+        clock: Clock,
+        *,
+        connections: Connections | None = None,
+        reach: Reach | None = None,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        """`url` and `sender` are the settings; both None until they are set."""
+        self._default = MailRoute(parse_server(url), parse_mailbox(sender)) if url and sender else None
+        self._written_sender = (sender or "") if self._default is not None else ""
+        self._connections = connections
+        self._reach = reach
+        self._clock = clock
+        self._context = context
+
+    @property
+    def for_everybody(self) -> bool:
+        return self._default is not None
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        found = await self._find_connection(workspace_id)
+        if self._default is not None or (found is not None and found.live):
+            return Readiness(ready=True)
+        if found is not None and found.state is ConnectionState.EXPIRED:
+            why = found.problem or "The mail server does not accept its user and password any more."
+            return not_ready(f"{why} Connect it again.", why)
+        hint = (
+            f"{NONE_THERE} Enter it on the page for it, or in a terminal of this server: "
+            f'assent connect smtp --workspace {workspace_id} --from "NAME <ADDRESS>" --key-stdin'
+        )
+        return not_ready(hint, NONE_THERE)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """Set the server and the sender that will be used, so that they are shown and approved."""
+        found = await self._find_connection(workspace_id)
+        if found is None or not found.live or not found.accounts:
+            sender = effect.sender or self._written_sender
+            return msgspec.structs.replace(effect, target=None, sender=sender)
+        account = found.accounts[0]
+        # A sender of another server is not kept.
+        keeps = effect.sender not in ("", self._written_sender) and effect.account_id in (None, account.id)
+        return msgspec.structs.replace(
+            effect,
+            target=account.target,
+            sender=effect.sender if keeps else str(found.settings.get(SENDER, "")),
+        )
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        readiness = await self.readiness(workspace_id)
+        if not readiness.ready or (await self._is_named(workspace_id, effect) and effect.sender):
+            return readiness
+        return no_account("The mail server", effect)
+
+    async def _is_named(self, workspace_id: WorkspaceId, effect: Effect) -> bool:
+        if effect.account_id is None:
+            return self._default is not None
+        found = await self._find_connection(workspace_id)
+        return found is not None and found.live and found.account(effect.account_id) is not None
+
+    async def observe(
+        self, workspace_id: WorkspaceId, effect: Effect, timeout_seconds: float
+    ) -> dict[str, Any]:
+        """Return the server and its sender as they are set now. Calls no server."""
+        if effect.account_id is None:
+            default = self._for_everybody()
+            return {"mail server": default.server.host, "sender": self._written_sender}
+        found = await self._find_connection(workspace_id)
+        account = found.account(effect.account_id) if found is not None else None
+        if found is None or account is None:
+            raise not_connected("the mail server it was prepared for is not connected any more")
+        return {"mail server": account.name, "sender": str(found.settings.get(SENDER, ""))}
+
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        action = action_of(ctx, effect)
+        route = await self._find_route(action.workspace_id, action.effect)
+        from assent.platform.network import send_letter
+
+        # In a thread: composing and checking a long text would block the event loop.
+        letter = await asyncio.to_thread(compose, action, route.sender, self._clock.now_ms())
+        try:
+            said = await send_letter(route.server, letter, ctx.left(), context=self._context)
+        except NotSent as refused:
+            if refused.reason is Reason.MISSING_CONNECTOR and route.connection is not None:
+                await self._require_store().mark_expired(
+                    route.connection, f"{refused.detail[:1].upper()}{refused.detail[1:]}"
+                )
+            raise
+        return Delivered(letter.message_id, None, {"reply": said, "recipients": len(letter.recipients)})
+
+    async def verify(self, key: str, timeout_seconds: float) -> Verified:
+        """Check a server's address, such as smtp://user:password@mail.example.org:587."""
+        return await self._verify_server(key, timeout_seconds, {})
+
+    async def verify_anywhere(self, key: str, timeout_seconds: float) -> Verified:
+        """Like `verify`, but accepts private networks, for a person at this server's terminal."""
+        return await self._verify_server(key, timeout_seconds, {ANY_ADDRESS: True})
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        """Do nothing: a mail server is one account."""
+
+    async def _verify_server(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
+        from assent.platform.network import check_server
+
+        server = await self._resolve_server(_parse(key), settings)
+        await check_server(server, timeout_seconds * PATIENCE, context=self._context)
+        return Verified(label=server.host, accounts=(_account(server),), settings=settings)
+
+    async def _find_route(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
+        if effect.account_id is None:
+            return self._for_everybody()
+        route = await self._find_own_route(workspace_id, effect.sender)
+        if route is None or route.connection is None or route.connection.account(effect.account_id) is None:
+            raise not_connected("the mail server it was approved for is not connected any more")
+        return route
+
+    async def _find_own_route(self, workspace_id: WorkspaceId, sender: str = "") -> MailRoute | None:
+        """The mail server of the workspace itself; None if it has none."""
+        held = await self._require_store().access(workspace_id, self.id)
+        url = held.secrets.get(API_KEY) if held is not None else None
+        if held is None or url is None:
+            return None
+        settings = held.connection.settings
+        server = await self._resolve_server(_parse(url), settings)
+        return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or sender)), held.connection)
+
+    async def can_mail_notes(self, workspace_id: WorkspaceId) -> bool:
+        found = await self._find_connection(workspace_id)
+        return found is not None and found.live and bool(found.settings.get(SENDER))
+
+    async def mail_note(
+        self, workspace_id: WorkspaceId, to: str, subject: str, text: str, key: str, seconds: float
+    ) -> None:
+        from assent.platform.network import send_note
+
+        route = await self._find_own_route(workspace_id) if await self.can_mail_notes(workspace_id) else None
+        if route is None:
+            raise not_connected(NONE_THERE)
+        now_ms = self._clock.now_ms()
+        await send_note(
+            route.server,
+            route.sender,
+            to,
+            subject,
+            text,
+            key=key,
+            now_ms=now_ms,
+            seconds=seconds,
+            context=self._context,
+        )
+
+    async def _resolve_server(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
+        """Return the server with its resolved IP, if a workspace chose the host."""
+        if settings.get(ANY_ADDRESS) or self._reach is None:
+            return server
+        try:
+            async with asyncio.timeout(REACH_SECONDS):
+                number = await self._reach(server.host, server.port)
+        except TimeoutError:
+            raise not_now(
+                f"the name {server.host} could not be looked up within {REACH_SECONDS:g} seconds"
+            ) from None
+        return msgspec.structs.replace(server, number=number)
+
+    def _for_everybody(self) -> MailRoute:
+        if self._default is None:
+            raise not_connected(NONE_THERE)
+        return self._default
+
+    def _require_store(self) -> Connections:
+        if self._connections is None:
+            raise not_connected(NONE_THERE)
+        return self._connections
+
+    async def _find_connection(self, workspace_id: WorkspaceId) -> Connection | None:
+        return await self._connections.find(workspace_id, self.id) if self._connections is not None else None
+
+
+def _parse(url: str) -> MailServer:
+    try:
+        return parse_server(url)
+    except ValueError as error:
+        raise not_connected(f"That is not the address of a mail server: {error}.") from None
+
+
+def _account(server: MailServer) -> Account:
+    """Return the account: another user or host is another account, another password is not."""
+    who = f"{server.user or ''}@{server.host}:{server.port}"
+    named = f"smtp-{hashlib.sha256(who.encode()).hexdigest()[:16]}"
+    return Account(
+        named,
+        "email",
+        server.host if server.user is None else f"{server.user} at {server.host}",
+        default=True,
+    )

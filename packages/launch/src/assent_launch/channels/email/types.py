@@ -1,0 +1,85 @@
+"""The effect types of e-mail."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent import Effect, View
+from assent.platform.values import (
+    MANY_RECIPIENTS,
+    ConnectorInfo,
+    Preview,
+    Repair,
+    Scene,
+    Unfit,
+    name_people,
+    with_ascii_form,
+)
+from assent_launch.channels.email import CHANNEL
+from assent_launch.effect_types import MAIL, make_types
+
+SEND: Final = "chieflab_send_approved_email"
+MISSING_RECIPIENTS: Final = "recipients_missing"
+_WHO: Final = "who gets it"
+
+
+def find_unfit(effect: Effect, connector: ConnectorInfo) -> Unfit | None:
+    """Return why a mail can never be delivered as it is."""
+    name = Repair("chieflab_edit_action", "the user said who gets it", needs={"to": _WHO})
+    if not effect.recipients:
+        return Unfit(
+            MISSING_RECIPIENTS,
+            "It has no recipients. Tell me who gets it.",
+            "It has no recipients. Press “Edit” and add whom it goes to.",
+            name,
+        )
+    most = connector.most_recipients
+    if most is not None and len(effect.recipients) > most:
+        said = f"The mail service takes at most {most} recipients in one mail. Name fewer."
+        return Unfit("too_many_recipients", said, repair=name)
+    if effect.media and not connector.sends_pictures:
+        said = "It has a picture, and this mail service sends only text. Remove the picture."
+        drop = Repair(
+            "chieflab_edit_action", "the user agrees to leave the picture out", {"imageAssetId": ""}
+        )
+        return Unfit("picture_cannot_be_sent", said, repair=drop)
+    return None
+
+
+def describe_mail(view: View, effect: Effect, scene: Scene) -> View:
+    sender = f" from {with_ascii_form(effect.sender)}" if effect.sender else ""
+    people = name_people(effect.recipients)
+    count = len(effect.recipients)
+    first = effect.recipients[0] if count == 1 else f"{count} people"
+    args = {"to": list(effect.recipients), "subject": effect.subject}
+    return msgspec.structs.replace(
+        view,
+        sentence=f"Sends this to {people}{sender} through {view.via}.",
+        destination=f"To {people}",
+        outcome=f"Sent to {first}: “{effect.subject}”.",
+        preview=Preview("mail"),
+        mail=True,
+        receipt="messageId",
+        again=Repair("chieflab_send", "the user wants another version", args, {"body": "the new text"}),
+    )
+
+
+TYPES: Final = make_types(
+    CHANNEL,
+    MAIL,
+    noun="E-mail",
+    common_noun=True,
+    done="Sent",
+    operator="chieflab-email",
+    tool="chieflab_send",
+    executor_tools=(SEND,),
+    why=lambda effect: (
+        f"It goes to at most {MANY_RECIPIENTS} people." if effect.recipients else "It has no recipients yet."
+    ),
+    describe=describe_mail,
+    without=("amount", "arguments"),
+    unfit=find_unfit,
+    personal="few",
+)

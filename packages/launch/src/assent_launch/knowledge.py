@@ -1,0 +1,176 @@
+"""What is known for a draft: a tenant's memory as evidence and as lessons of earlier decisions (E33), and
+the facts that a run was given. An edited text is checked by it like a staged one.
+
+An entry that an agent recorded is proposed until a person confirms it. Proposed facts and proofs
+are no evidence: a draft that quoted them would prove itself. A proposed lesson is a reminder and
+leaves nothing out; a proposed claim does nothing. A voice states nothing about the product and
+holds at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from assent import Effect
+from assent.platform.services import Entry, Store, Transaction, actions, memory, run_long_apart
+from assent.platform.values import ALONE, MANY_RECIPIENTS, Action, Record, Remarks, Run, WorkspaceId
+from assent_launch.channels.registry import BY_ID
+from assent_launch.content.adapter import adapt, remind
+from assent_launch.content.claims import Claim, warnings_for
+from assent_launch.content.evidence import Evidence, MemoryEntry, gather
+from assent_launch.content.lessons import (
+    Asked,
+    Lessons,
+    MeasuredResult,
+    RefusedClaim,
+    Rejection,
+    is_about_writing,
+)
+from assent_launch.content.records import CheckedText
+
+MOST = 50
+AS_EVIDENCE = ("brand_voice", "voice_sample", *memory.FACTS)
+READ = (*AS_EVIDENCE, "lesson", "rejection", "claim_risk", "channel_performance")
+
+
+def load_lessons(
+    workspace_id: WorkspaceId, tenant_id: str
+) -> Transaction[tuple[tuple[MemoryEntry, ...], Lessons, dict[str, str]]]:
+    """Return a tenant's memory as evidence and as lessons, and the kind of each entry."""
+    found = yield from memory.read_usable(workspace_id, tenant_id, READ, MOST)
+    return as_evidence(found), as_lessons(found), {entry.entry_id: entry.kind for entry in found}
+
+
+def as_evidence(found: Iterable[Entry]) -> tuple[MemoryEntry, ...]:
+    """Return the entries that a draft may quote or follow as voice."""
+    return tuple(
+        MemoryEntry(entry_id=entry.entry_id, kind=entry.kind, text=entry.body)
+        for entry in found
+        if entry.kind in AS_EVIDENCE and (entry.kind not in memory.FACTS or entry.state == "confirmed")
+    )
+
+
+def as_lessons(found: Iterable[Entry]) -> Lessons:
+    """Return the lessons of the entries, oldest first. Approvals and edits are no lessons."""
+    of: dict[str, list[Entry]] = {}
+    for entry in found:
+        of.setdefault(entry.kind, []).append(entry)
+    return Lessons(
+        rejections=tuple(
+            Rejection(entry_id=entry.entry_id, reason=entry.facts.get("reason", ""))
+            for entry in of.get("rejection", ())
+        ),
+        asked=tuple(
+            Asked(entry_id=entry.entry_id, text=entry.body, confirmed=entry.state == "confirmed")
+            for entry in of.get("lesson", ())
+            if entry.facts.get(memory.ASKED) or is_about_writing(entry.body)
+        ),
+        refused_claims=tuple(
+            RefusedClaim(entry_id=entry.entry_id, text=entry.body)
+            for entry in of.get("claim_risk", ())
+            if entry.state == "confirmed" and not entry.facts.get(memory.LOGGED)
+        ),
+        results=tuple(
+            MeasuredResult(entry_id=entry.entry_id, channel=entry.channel or "", text=entry.body)
+            for entry in of.get("channel_performance", ())
+            if entry.state == "confirmed"
+        ),
+    )
+
+
+# An edit is checked before its transaction, which takes the result. The product page is not read again: a claim that
+# it supported stays supported.
+
+CLAIMS = "claims"
+
+
+class KnownEvidence(Record):
+    """The evidence and lessons that a text is checked against."""
+
+    drafted: dict[str, Any]
+    """The metadata of the draft."""
+    evidence: Evidence
+    lessons: Lessons
+
+
+async def recheck(store: Store, action: Action, effect: Effect) -> Remarks:
+    """Check an effect that would replace the content of an action. Returns the findings."""
+    known = await store.read(lambda: _read_known(action))
+    facts = sum(len(fact.text) for fact in known.evidence.facts)
+    chars = len(effect.body) + facts + known.lessons.chars
+    return await run_long_apart(chars, _compare, action, effect, known)
+
+
+def _compare(action: Action, after: Effect, known: KnownEvidence) -> Remarks:
+    if CLAIMS not in known.drafted or after.channel not in BY_ID:
+        return Remarks()
+    old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
+    staged = [str(warning) for warning in known.drafted.get("warnings", ())]
+    return Remarks(
+        outdated=(*staged, *old.warnings, *old.recommendations),
+        warnings=new.warnings,
+        recommendations=new.recommendations,
+    )
+
+
+def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> CheckedText:
+    personal = metadata.get(ALONE) is True and len(effect.recipients) <= MANY_RECIPIENTS
+    made = adapt(
+        effect.channel,
+        effect.body,
+        known.evidence,
+        known.lessons,
+        title=effect.subject or effect.title,
+        preheader=effect.preheader,
+        personal=personal,
+    )
+    if personal:
+        return made
+    made = remind(made, known.lessons)
+    earlier = {
+        claim.text: claim for claim in msgspec.convert(known.drafted.get(CLAIMS, []), tuple[Claim, ...])
+    }
+    claims = tuple(each if each.evidence else earlier.get(each.text, each) for each in made.claims)
+    checked = warnings_for(made.claims, known.evidence)
+    others = [warning for warning in made.warnings if warning not in checked]
+    return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims, known.evidence)))
+
+
+def _read_known(action: Action) -> Transaction[KnownEvidence]:
+    asset = None
+    if action.asset_id is not None:
+        asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
+    run = yield from actions.find_run(action.workspace_id, action.run_id)
+    tenant_id = memory.tenant_of(action.tenant_id)
+    entries, lessons, _ = yield from load_lessons(action.workspace_id, tenant_id)
+    given = evidence_given(run) if run is not None else {}
+    if run is not None and run.parent_run_id is not None:
+        parent = yield from actions.find_run(action.workspace_id, run.parent_run_id)
+        earlier = evidence_given(parent) if parent is not None else {}
+        for name in ("repo_context", "brand"):
+            given[name] = {**earlier.get(name, {}), **given[name]}
+    drafted = asset.metadata if asset is not None else {}
+    return KnownEvidence(drafted, gather(**given, entries=entries), lessons)
+
+
+def evidence_given(run: Run) -> dict[str, Any]:
+    """Return the product facts in the input of a run, as arguments of `gather`."""
+    given = run.inputs
+    context = given.get("repoContext") or {}
+    if "README" in context:
+        context = {"readme": context["README"], **context}
+    if given.get("goal"):
+        context = add_goal(context, given["goal"])
+    return {
+        "product_url": given.get("productUrl") or "",
+        "repo_context": context,
+        "brand": given.get("brand") or {},
+    }
+
+
+def add_goal(context: dict[str, Any], goal: str) -> dict[str, Any]:
+    """Return the product context with the goal of the call added."""
+    return {**context, "launchGoal": [each for each in (context.get("launchGoal"), goal) if each]}

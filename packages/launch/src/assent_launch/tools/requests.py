@@ -1,0 +1,182 @@
+"""The arguments of the operators' tools: launch, post and e-mail."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from assent.platform.services import Request
+from assent.platform.tools import Call, IdempotencyKey, TenantIdArgument
+from assent.platform.values import MAX_CONTENT_CHARS, MAX_RECIPIENTS, Arguments, TenantId
+from assent_launch.channels.registry import BY_ID, SIZES
+
+Words = Annotated[str, msgspec.Meta(max_length=20_000)]
+Lines = Annotated[list[Annotated[str, msgspec.Meta(max_length=2_000)]], msgspec.Meta(max_length=200)]
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS)]
+OwnText = Annotated[
+    str,
+    msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS, description="Your text, kept word for word."),
+]
+Url = Annotated[str, msgspec.Meta(max_length=2_000, description="The product's public page.")]
+Goal = Annotated[str, msgspec.Meta(max_length=2_000, description="The user's goal.")]
+ScheduleFor = Annotated[
+    str, msgspec.Meta(max_length=40, description="When approved actions go out: ISO 8601 with a time zone.")
+]
+WebhookUrl = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        description="A public https address. The result is posted there too, signed with the workspace's secret.",
+    ),
+]
+
+
+ChannelId = Annotated[str, msgspec.Meta(max_length=40)]
+ChannelIds = Annotated[
+    list[ChannelId],
+    msgspec.Meta(
+        min_length=1,
+        max_length=20,
+        description=f"Channel ids: {', '.join(BY_ID)}.",
+    ),
+]
+PictureChannelIds = Annotated[
+    list[ChannelId],
+    msgspec.Meta(
+        min_length=1,
+        max_length=8,
+        description=f"Channel ids whose sizes are made: {', '.join(SIZES)}.",
+    ),
+]
+Title = Annotated[str, msgspec.Meta(max_length=300)]
+Mailbox = Annotated[str, msgspec.Meta(max_length=320)]
+Readme = Annotated[str, msgspec.Meta(max_length=200_000)]
+Colors = Annotated[
+    list[Annotated[str, msgspec.Meta(max_length=20)]],
+    msgspec.Meta(max_length=8, description="The brand's colours as #rrggbb, the main one first."),
+]
+JoinedRun = Annotated[
+    str,
+    msgspec.Meta(max_length=100, description="The run that this post joins; its evidence is used here, too."),
+]
+ImagesNeeded = Annotated[
+    bool,
+    msgspec.Meta(
+        description="true: each post gets a picture for its channel; false: no pictures; otherwise one for the "
+        "launch, in no post."
+    ),
+]
+
+
+class RepoContext(Arguments, kw_only=True):
+    what_changed: Words | Lines | None = None
+    recent_commits: Words | Lines | None = None
+    changed_files: Words | Lines | None = None
+    routes: Words | Lines | None = None
+    readme: Readme | None = None
+    readme_upper: Readme | None = msgspec.field(default=None, name="README")
+    target_customer: Words | None = None
+    launch_goal: Words | None = None
+
+    def given(self) -> dict[str, Any]:
+        plain: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(self).items() if value}
+        upper = plain.pop("README", None)
+        return {"readme": upper, **plain} if upper is not None else plain
+
+
+class Brand(Arguments, kw_only=True):
+    name: Annotated[str, msgspec.Meta(max_length=200)] | None = None
+    audience: Words | None = None
+    voice: Words | None = None
+    pillars: Words | Lines | None = None
+    colors: Colors | None = None
+
+
+class MailOptions(Arguments, kw_only=True):
+    to: Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] = []
+    sender: Mailbox | None = msgspec.field(default=None, name="from")
+    subject: Title | None = None
+
+
+class DraftGiven(Arguments, kw_only=True):
+    body: Text
+    title: Title | None = None
+    subject: Title | None = None
+
+
+Drafts = Annotated[
+    dict[str, Text | DraftGiven],
+    msgspec.Meta(
+        max_length=20,
+        description="Your own text per channel id, or {body, title, subject}; kept as it is.",
+    ),
+]
+
+
+class LaunchProduct(Arguments, kw_only=True):
+    product_url: Url | None = None
+    goal: Goal | None = None
+    channels: ChannelIds | None = None
+    tenant_id: TenantIdArgument | None = None
+    brand: Brand | None = None
+    repo_context: RepoContext | None = None
+    email: MailOptions | None = None
+    drafts: Drafts | None = None
+    images_needed: ImagesNeeded | None = None
+    schedule_for: ScheduleFor | None = None
+    webhook_url: WebhookUrl | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class Post(Arguments, kw_only=True):
+    channel: Annotated[str, msgspec.Meta(max_length=40, description="One channel id.")]
+    run_id: JoinedRun | None = None
+    body: OwnText | None = None
+    title: Title | None = None
+    goal: Goal | None = None
+    product_url: Url | None = None
+    repo_context: RepoContext | None = None
+    brand: Brand | None = None
+    tenant_id: TenantIdArgument | None = None
+    schedule_for: ScheduleFor | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class CreateSocialGraphics(Arguments, kw_only=True):
+    headline: Annotated[
+        str,
+        msgspec.Meta(min_length=1, max_length=500, description="The words on the picture, in any language."),
+    ]
+    brand: Annotated[str, msgspec.Meta(max_length=200, description="The brand's name.")] | Brand | None = None
+    channels: PictureChannelIds | None = None
+    tenant_id: TenantIdArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+class Send(Arguments, kw_only=True):
+    to: Mailbox | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Who gets it.")]
+    sender: Mailbox | None = msgspec.field(default=None, name="from")
+    subject: Title | None = None
+    body: OwnText | None = None
+    goal: Goal | None = None
+    product_url: Url | None = None
+    repo_context: RepoContext | None = None
+    schedule_for: ScheduleFor | None = None
+    tenant_id: TenantIdArgument | None = None
+    idempotency_key: IdempotencyKey | None = None
+
+
+def make_request(call: Call, request: Any, operator: str, tool: str) -> Request:
+    inputs = msgspec.to_builtins(request)
+    key = inputs.pop("idempotencyKey", None)
+    return Request(
+        principal=call.caller,
+        operator=operator,
+        tool=tool,
+        inputs={name: value for name, value in inputs.items() if value is not None},
+        tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+        key=key,
+        webhook_url=inputs.get("webhookUrl"),
+        run_id=call.continuing,
+    )
