@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import threading
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,6 @@ from tests.serving.web.review.test_owner_link import signed_in
 
 import assent
 from assent.extensions.operators import HOOKS
-from assent.extensions.registry import GROUP
 
 PAGE = "operators.md"
 TOOL = "acme_billing_refund"
@@ -254,16 +252,14 @@ def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
     assert "2 passed" in done.stdout, done.stdout
 
 
-def test_an_installed_package_with_the_entry_point_of_the_page_is_found(tmp_path: Path) -> None:
-    """As `pip install` leaves it: a module and its metadata beside it."""
-    declared = tomllib.loads(block_of(PAGE, "toml"))["project"]["entry-points"]
-    assert declared.keys() == {GROUP}
+def test_an_installed_package_is_loaded_by_the_settings_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "billing.py").write_text(block_of(PAGE, "python"))
-    info = tmp_path / "acme_billing-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-billing\nVersion: 1.0\n")
-    lines = [f"{name} = {value}" for name, value in declared[GROUP].items()]
-    (info / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines, ""]))
-    settings = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), "ASSENT_PORT": str(free_port())}
+    config = tmp_path / "assent.toml"
+    config.write_text(block_of(PAGE, "toml"))
+    settings = {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+        "ASSENT_PORT": str(free_port()),
+        "ASSENT_CONFIG": str(config),
+    }
     with StdioClient(tmp_path / "data", settings) as client:
         assert TOOL in {tool["name"] for tool in client.ask("tools/list")["result"]["tools"]}

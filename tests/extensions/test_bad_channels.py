@@ -129,7 +129,7 @@ def test_an_extension_with_a_bad_channel_is_left_out_with_its_place(name: str, t
     bad.write_text(text)
     good.write_text(GOOD.replace('"mine"', '"yours"').replace('"wall"', '"door"').replace('"room"', '"hall"'))
     taken = Names(connectors={"zernio": "Assent"})
-    loaded = load_extensions((str(bad), str(good)), taken, find_entry_points=tuple)
+    loaded = load_extensions((str(bad), str(good)), taken)
     (failure,) = loaded.failures
     assert said in failure.why
     assert "bad.py" in f"{failure.source} {failure.why}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -199,12 +198,8 @@ BAD = {
 }
 
 
-def load(
-    *files: Path, seconds: float = 5, points: tuple[EntryPoint, ...] = (), taken: Names | None = None
-) -> Extensions:
-    return load_extensions(
-        tuple(map(str, files)), taken or Names(), seconds=seconds, find_entry_points=lambda: points
-    )
+def load(*files: Path, seconds: float = 5, taken: Names | None = None) -> Extensions:
+    return load_extensions(tuple(map(str, files)), taken or Names(), seconds=seconds)
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -244,9 +239,7 @@ def test_there_are_at_least_fifteen_bad_extensions() -> None:
 
 
 def test_a_missing_file_and_a_missing_module_are_named(tmp_path: Path) -> None:
-    loaded = load_extensions(
-        (str(tmp_path / "gone.py"), "no_such_module_anywhere"), find_entry_points=lambda: ()
-    )
+    loaded = load_extensions((str(tmp_path / "gone.py"), "no_such_module_anywhere"))
     assert [failure.why for failure in loaded.failures] == [
         "there is no such file. Correct the path.",
         "there is no module named no_such_module_anywhere. Install it, or name a file: ./no_such_module_anywhere.py.",
@@ -296,20 +289,6 @@ def test_a_file_may_import_its_neighbour_and_hides_no_module(tmp_path: Path) -> 
     assert "good" not in sys.modules
 
 
-def test_an_entry_point_may_name_a_module_or_an_operator(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, "corner_shop_package.py", GOOD)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    for value in ("corner_shop_package", "corner_shop_package:shop"):
-        loaded = load(points=(EntryPoint("shop", value, "assent.operators"),))
-        assert [operator.id for operator in loaded.operators] == ["corner-shop"]
-    wrong = load(points=(EntryPoint("shop", "corner_shop_package:GOOD", "assent.operators"),))
-    assert "AttributeError" in wrong.failures[0].why
-    number = load(points=(EntryPoint("shop", "corner_shop_package:ring.place", "assent.operators"),))
-    assert "its entry point is str" in number.failures[0].why
-
-
 def test_a_bad_extension_is_refused_where_its_author_imports_it() -> None:
     with pytest.raises(assent.BadExtension, match="no operator id"):
         assent.Operator("Not An Id")
@@ -319,7 +298,7 @@ def test_an_extension_that_hangs_does_not_keep_a_process_from_ending(tmp_path: P
     bad = write(tmp_path, "bad.py", BAD["a hang"][0])
     program = (
         "from assent.extensions.registry import load_extensions\n"
-        f"print(load_extensions(({str(bad)!r},), seconds=0.1, find_entry_points=lambda: ()).failures[0].why)"
+        f"print(load_extensions(({str(bad)!r},), seconds=0.1).failures[0].why)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True

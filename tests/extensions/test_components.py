@@ -40,7 +40,7 @@ def write_operator(folder: Path, *, id: str, name: str = "", prefix: str = "acme
 
 
 def load(*files: str, taken: Names | None = None) -> Extensions:
-    return load_extensions(files, taken or Names(), find_entry_points=tuple)
+    return load_extensions(files, taken or Names())
 
 
 def test_the_tables_of_operators_are_listed(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_a_new_operator_has_tests_that_pass(here: Path) -> None:
     )
     assert done.returncode == 0, done.stdout
     assert "3 passed" in done.stdout
-    assert 'acme-billing = "acme_billing"' in (made / "pyproject.toml").read_text()
+    assert "entry-points" not in (made / "pyproject.toml").read_text()
 
 
 @pytest.mark.parametrize(

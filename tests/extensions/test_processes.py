@@ -103,8 +103,8 @@ def test_a_served_operator_is_named_at_the_start_and_the_server_conforms(tmp_pat
     assert "LEFT OUT: file" in server.log
 
 
-def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
-    """As `pip install` leaves it: a module and its metadata beside it."""
+def test_an_installed_package_is_loaded_once_the_settings_name_it(tmp_path: Path) -> None:
+    """As `pip install` leaves it: a module and its metadata beside it, here with an entry point."""
     (tmp_path / "bell.py").write_text(GOOD)
     info = tmp_path / "bell_operator-1.0.dist-info"
     info.mkdir()
@@ -112,4 +112,6 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path) -> Non
     (info / "entry_points.txt").write_text("[assent.operators]\nbell = bell:bell\n")
     settings = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), "ASSENT_PORT": str(free_port())}
     with StdioClient(tmp_path / "data", settings) as client:
+        assert "bell_ring" not in names_of(client.ask("tools/list"))
+    with StdioClient(tmp_path / "data", {**settings, "ASSENT_OPERATORS": "bell"}) as client:
         assert "bell_ring" in names_of(client.ask("tools/list"))

@@ -441,12 +441,12 @@ log = logging.getLogger("assent.app")
 
 
 def load_operators(settings: Settings) -> Extensions:
-    """Load the operators of extensions, those that the settings name, and those of entry points."""
-    from assent.extensions.registry import CORE, Extensions, Names, are_offered, load_extensions
+    """Load the operators that extensions and the settings name."""
+    from assent.extensions.registry import CORE, Extensions, Names, load_extensions
 
     installed = list_installed(settings)
     named = (*(module for each in installed for module in each.operators), *settings.operators)
-    if not are_offered(named, settings.effects):
+    if not named and settings.effects is None:
         return Extensions()
     own, tables = _make_effects(installed), list_components(settings, Extensions())
     executors = {tool for each in own.types.values() for tool in (each.executor_tool, *each.executor_tools)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import sys
-from importlib.metadata import distribution, packages_distributions
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -28,7 +28,7 @@ def operator(
         str | None, typer.Argument(metavar="DIR", help="Where to write it; its name by default.")
     ] = None,
 ) -> None:
-    """Write a package with an operator, its entry point and tests that pass.
+    """Write a package with an operator and tests that pass.
 
     Refuses a folder that exists.
     """
@@ -39,7 +39,8 @@ def operator(
         raise Failure(
             f"{name!r} is no name of an operator. Write small letters, digits and hyphens, such as acme-billing."
         )
-    is_taken = keyword.iskeyword(module) or module in sys.stdlib_module_names or _is_installed(module)
+    is_taken = keyword.iskeyword(module) or module in sys.stdlib_module_names
+    is_taken = is_taken or module in packages_distributions()  # the new one would replace it
     if f"{module}_".startswith(RESERVED_PREFIXES) or name in RESERVED_IDS or is_taken:
         raise Failure(f"The name {name} is reserved. Choose another, such as acme-{name}.")
     target = Path(folder) if folder is not None else Path(name)
@@ -54,16 +55,9 @@ def operator(
         f"Written: {target}\n\nTry it:\n"
         f"  {in_shell(['cd', str(target)])} && python -m pytest\n"
         f"  {in_shell(['assent', 'serve', '--operators', str(target / f'{module}.py')])}\n"
-        f"Install it: {in_shell(['pip', 'install', str(target.resolve())])} (its entry point is found from then on)",
+        f"Install it: {in_shell(['pip', 'install', str(target.resolve())])}\n"
+        f"  {in_shell(['assent', 'serve', '--operators', module])}",
     )
-
-
-def _is_installed(module: str) -> bool:
-    """Whether an installed package that is no operator has this module: the new one would replace it."""
-    from assent.extensions.registry import GROUP
-
-    owners = map(distribution, packages_distributions().get(module, []))
-    return any(not owner.entry_points.select(group=GROUP) for owner in owners)
 
 
 def write_files(name: str, module: str) -> dict[str, str]:
@@ -101,9 +95,6 @@ dependencies = DEPENDENCIES
 
 [project.optional-dependencies]
 test = ["pytest"]
-
-[project.entry-points."assent.operators"]
-NAME = "MODULE"
 
 [tool.setuptools]
 py-modules = ["MODULE"]

@@ -1,5 +1,5 @@
-"""Loads the operators of a process: files and modules that the settings name, entry points of packages, and sections
-of the settings file. Their names are unique: one in use is refused with both places.
+"""Loads the operators of a process: files and modules that the settings or an extension name, and sections of the
+settings file. An installed package never loads itself. Their names are unique: one in use is refused with both places.
 
 Importing runs code of a stranger: it may raise, exit, hang or define nothing. Each import runs in a thread with a time
 limit, and each failure becomes a message. One bad extension never stops the others or the server.
@@ -16,8 +16,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from functools import cache, partial
-from importlib.metadata import EntryPoint, entry_points
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -43,7 +42,7 @@ ERROR_CHARS: Final = 300
 
 
 class Source(Record):
-    """Where an operator comes from: `file`, `module` or `entry point`, and its name."""
+    """Where an operator comes from: `file` or `module`, and its name."""
 
     kind: str
     name: str
@@ -319,7 +318,6 @@ def _refuse_repeated(claimed: Iterable[list[tuple[str, str, str]]]) -> None:
 
 log = logging.getLogger("assent.extensions")
 
-GROUP: Final = "assent.operators"
 IMPORT_SECONDS: Final = 10.0
 HOME: Final = str(Path(__file__).parents[1])
 
@@ -331,26 +329,14 @@ def load_extensions(
     sections: Any = None,
     settings_file: str = "",
     seconds: float = IMPORT_SECONDS,
-    find_entry_points: Callable[[], tuple[EntryPoint, ...]] | None = None,
 ) -> Extensions:
-    """Import the named files and modules, then the entry points, read the sections `[effect.NAME]` of
-    the settings file, and return what they offer. Logs each extension that is left out."""
-    found = _load_all(named, seconds, find_entry_points or _find_entry_points)
+    """Import the named files and modules, read the sections `[effect.NAME]` of the settings file, and return
+    what they offer. Logs each extension that is left out."""
+    found = _load_all(named, seconds)
     loaded = register(chain(found, _read_sections(sections, settings_file)), taken)
     for failure in loaded.failures:
         log.error("the extension %s is left out: %s", failure.source, failure.why)
     return loaded
-
-
-def are_offered(named: tuple[str, ...], sections: Any) -> bool:
-    """Whether there is any extension to load."""
-    return bool(named) or sections is not None or bool(_find_entry_points())
-
-
-@cache
-def _find_entry_points() -> tuple[EntryPoint, ...]:
-    """Read the metadata of all installed packages once: a start asks twice, and each reading takes 5 ms or more."""
-    return tuple(entry_points(group=GROUP))
 
 
 def _read_sections(
@@ -364,16 +350,13 @@ def _read_sections(
 
 
 def _load_all(
-    named: tuple[str, ...], seconds: float, find: Callable[[], tuple[EntryPoint, ...]]
+    named: tuple[str, ...], seconds: float
 ) -> Iterator[tuple[Source, tuple[Operator, ...] | LoadFailure]]:
     for name in dict.fromkeys(named):
         if _names_a_file(name):
             yield _load(Source("file", name), partial(_import_file, Path(name)), seconds)
         else:
             yield _load(Source("module", name), partial(importlib.import_module, name), seconds)
-    for point in find():
-        package = f" of {point.dist.name}" if point.dist is not None else ""
-        yield _load(Source("entry point", f"{point.name}{package}"), point.load, seconds)
 
 
 def _names_a_file(name: str) -> bool:
@@ -463,15 +446,8 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _find_operators(loaded: Any) -> tuple[Operator, ...]:
-    """Return the operators of a module, or the one that an entry point names. Raises `BadExtension`."""
-    if issubclass(type(loaded), Operator):
-        return (loaded,)
-    if not issubclass(type(loaded), ModuleType):
-        raise BadExtension(
-            f"its entry point is {type(loaded).__name__}.",
-            fix="Name a module, or an Operator in one (module:operator).",
-        )
+def _find_operators(loaded: ModuleType) -> tuple[Operator, ...]:
+    """Return the operators of a module. Raises `BadExtension`."""
     # Not isinstance, which asks the value for its class: a proxy answers with code of its own.
     values = [value for value in list(vars(loaded).values()) if issubclass(type(value), Operator)]
     found = tuple({id(each): each for each in values}.values())

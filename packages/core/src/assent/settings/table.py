@@ -418,9 +418,8 @@ TABLE: Final = (
         name="operators",
         flag="--operators",
         kind=Kind.OPERATORS,
-        doc="Operators of your own: Python files and modules. Installed packages "
-        "offer theirs by the entry point group `assent.operators`. One that cannot be loaded is left out, which the "
-        "log and `assent doctor` say.",
+        doc="Operators of your own: Python files, and modules of installed packages. One that cannot be loaded is "
+        "left out, which the log and `assent doctor` say.",
     ),
     Setting(
         name="extensions",
