@@ -17,7 +17,7 @@ from assent.gate.records import Action, Effect
 from assent.ports import Delivered
 from assent.processes.serve import Surfaces
 from assent_conform.testing.connector_contract import claim_action, perform_claimed
-from assent_launch.extension import NAME
+from assent_launch import NAME
 from assent_launch.process import Suite
 from assent_launch.site import feed as site_feed
 from assent_launch.site.feed import Counts, Visits

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from assent.platform.declarations import Command, DoctorCheck, Extension, word_install
+from assent_launch import NAME
 
 if TYPE_CHECKING:
     from assent.platform.declarations import Component
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from assent_launch.process import Suite
 
 
-NAME: Final = "launch"
 DRAWING_TOOL: Final = "chieflab_create_social_graphics"
 
 

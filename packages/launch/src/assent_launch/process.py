@@ -19,9 +19,9 @@ from assent.platform.services import (
     runs,
 )
 from assent.platform.values import RunId
+from assent_launch import NAME
 from assent_launch.channels.site import CHANNEL, INFO
 from assent_launch.effect_types import PUBLISH, effect_types
-from assent_launch.extension import NAME
 
 if TYPE_CHECKING:
     from starlette.routing import Route
