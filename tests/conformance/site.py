@@ -13,7 +13,7 @@ from tests.surfaces import BASE_URL, Surface
 from assent_conform.checks.checking import ConformanceCheck, ConformanceReport, Need, Scene, run_checks
 from assent_conform.checks.wire import HttpWire, Patience, Server
 
-EVERYTHING: tuple[Need, ...] = ("key", "other_key", "effects", "http")
+EVERYTHING: tuple[Need, ...] = ("key", "other_key", "effects", "launch", "http")
 
 
 @dataclass
@@ -36,8 +36,8 @@ class Site:
         if through is not None:
             transport = ProxyTransport(transport, through)
         wire, patience = HttpWire(BASE_URL, transport=transport), Patience(self._pass_time)
-        callers = [Server(wire, patience, key) for key in (None, *self.keys)]
-        return await run_checks(checks, Scene(*callers), has=has, **options)
+        nobody, mine, other = (Server(wire, patience, key) for key in (None, *self.keys))
+        return await run_checks(checks, Scene(nobody, mine, other), has=has, **options)
 
     async def _pass_time(self, seconds: float) -> None:
         self.surface.clock.advance(seconds=seconds)

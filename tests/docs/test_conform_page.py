@@ -22,7 +22,7 @@ NO_LIMIT = {"ASSENT_RATE_LIMIT_PER_MINUTE": "100000"}
 
 
 def test_every_block_of_the_page_is_executed_here() -> None:
-    assert [language for language, _ in blocks_of(PAGE)] == ["sh"] * 6 + ["json"]
+    assert [language for language, _ in blocks_of(PAGE)] == ["sh"] * 7 + ["json"]
 
 
 def test_the_page_names_every_option() -> None:
@@ -72,10 +72,11 @@ def test_the_commands_of_the_page_check_a_server_and_a_command(tmp_path: Path) -
             )
             assert done.returncode == 0, done.stdout + done.stderr
             results.append([int(number) for number in re.findall(r"\d+", done.stdout)])
-    open_to_all, with_keys, command, command_with_keys, safe, reported = results
+    open_to_all, with_keys, command, command_with_keys, safe, core, reported = results
     assert all(len(result) == 3 and result[1] == 0 for result in results), results
     assert open_to_all[0] < safe[0] < with_keys[0]
     assert reported == command
+    assert core[0] < command[0]
     assert command[0] < command_with_keys[0]
     assert (folder / "keys").stat().st_mode & 0o077 == 0
     report = json.loads((folder / "conform.json").read_text())

@@ -13,7 +13,10 @@ from tests.wheel import ROOT, run_uv
 LIST: Final = (
     "from assent.extensions.hooks import load_extensions\nprint(*(each.name for each in load_extensions()))"
 )
-CHECK: Final = ("conform", "--safe", "--rule", "W2", "--", "assent", "stdio")
+CHECK: Final = (
+    *("conform", "--profile", "core", "--allow-effects", "--json"),
+    *("--", "assent", "stdio", "--operators", "assent_conform.staging"),
+)
 
 
 class Environment:

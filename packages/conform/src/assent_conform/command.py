@@ -80,6 +80,14 @@ def conform(
     allow_effects: Annotated[
         bool, typer.Option("--allow-effects", help="Also publish posts on the server's own site.")
     ] = False,
+    profile: Annotated[
+        str,
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            help="What the server has: full, or core, which is served with --operators assent_conform.staging.",
+        ),
+    ] = "full",
     rule: Annotated[
         list[str] | None,
         typer.Option("--rule", metavar="ID", help="Only checks of this rule; may be repeated."),
@@ -98,14 +106,16 @@ def conform(
     for it, or --safe."""
     words = tuple(target or ())
     is_url = _is_address(words)
-    _refuse_bad_options(is_url, key_stdin, key_env, safe, allow_effects, rule or [], timeout)
+    _refuse_bad_options(is_url, key_stdin, key_env, safe, allow_effects, profile, rule or [], timeout)
     keys = _read_keys() if key_stdin else ()
     server = Target(words, is_url, keys, key_env or OWN_KEY_VARIABLE, timeout)
     from assent_conform.checks.wire import Unreachable
 
     with _reserve_reports(junit, json_report) as files:
         try:
-            run = _run(session, server, allow_effects=allow_effects, safe=safe, rules=rule or [])
+            run = _run(
+                session, server, allow_effects=allow_effects, profile=profile, safe=safe, rules=rule or []
+            )
             report = asyncio.run(run)
         except Unreachable as error:
             raise Failure(_explain_unreachable(server, str(error))) from error
@@ -146,10 +156,15 @@ def _refuse_bad_options(
     key_env: str | None,
     safe: bool,
     allow_effects: bool,
+    profile: str,
     rules: list[str],
     seconds: float,
 ) -> None:
     from assent_conform.checks.catalog import ALL_CHECKS
+    from assent_conform.checks.profiles import PROFILES
+
+    if profile not in PROFILES:
+        raise Failure(f"--profile {profile} is not known. Choose from: {', '.join(PROFILES)}.")
 
     if safe and allow_effects:
         raise Failure(
@@ -241,10 +256,17 @@ def _explain_unreachable(target: Target, error: str) -> str:
 
 
 async def _run(
-    session: CommandSession, target: Target, *, allow_effects: bool, safe: bool, rules: list[str]
+    session: CommandSession,
+    target: Target,
+    *,
+    allow_effects: bool,
+    profile: str,
+    safe: bool,
+    rules: list[str],
 ) -> ConformanceReport:
     from assent_conform.checks.catalog import ALL_CHECKS
     from assent_conform.checks.checking import Scene, run_checks
+    from assent_conform.checks.profiles import PROFILES
     from assent_conform.checks.wire import Patience
 
     _cancel_by_signal()
@@ -257,6 +279,7 @@ async def _run(
     has: set[Need] = {*keys[: len(target.keys)]}
     has |= {"http"} if target.is_url else {"stdio", "key"}
     has |= {"effects"} if allow_effects else set()
+    has |= {"launch"} if PROFILES[profile].has_launch else set()
 
     def done(outcome: CheckOutcome) -> None:
         if not session.json:
@@ -265,9 +288,8 @@ async def _run(
     try:
         for each in {each.wire: each for each in (mine, other)}:
             await each.open()
-        return await run_checks(
-            ALL_CHECKS, Scene(nobody, mine, other), has=has, only=rules, safe=safe, done=done
-        )
+        scene = Scene(nobody, mine, other, PROFILES[profile])
+        return await run_checks(ALL_CHECKS, scene, has=has, only=rules, safe=safe, done=done)
     finally:
         for each in {each.wire: each for each in (nobody, mine, other)}:
             await each.close()

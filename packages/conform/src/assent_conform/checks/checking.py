@@ -15,10 +15,11 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent_conform.checks.wire import Server, Throttled, Unreachable
+from assent_conform.checks.profiles import FULL, Profile
+from assent_conform.checks.wire import Server, Throttled, Unreachable, WireAnswer
 
 RULE: Final = re.compile(r"[EW][1-9][0-9]*")
-Need = Literal["key", "other_key", "effects", "http", "stdio"]
+Need = Literal["key", "other_key", "effects", "http", "stdio", "launch"]
 Status = Literal["passed", "failed", "not_run"]
 
 MISSING: Final[dict[Need, str]] = {
@@ -27,6 +28,7 @@ MISSING: Final[dict[Need, str]] = {
     "effects": "publishes on the server's own site, so it needs --allow-effects",
     "http": "is about HTTP (pages, statuses, keys in headers), which a command over stdio does not serve",
     "stdio": "looks at the standard output of a command",
+    "launch": "is about tools of assent-launch, which --profile core leaves out",
 }
 CHANGES: Final = "changes something on the server, which --safe leaves out"
 MAX_LOSSES: Final = 3
@@ -72,13 +74,14 @@ def hide(text: str, keys: Iterable[str | None]) -> str:
 
 
 class Scene:
-    """The state that the checks of a run share: the server as each caller, one prepared run, and a
+    """The state that the checks of a run share: the server as each caller, its profile, one prepared run, and a
     workflow whose first step can be passed."""
 
-    def __init__(self, nobody: Server, server: Server, other: Server) -> None:
+    def __init__(self, nobody: Server, server: Server, other: Server, profile: Profile = FULL) -> None:
         self.nobody = nobody
         self.server = server
         self.other = other
+        self.profile = profile
         self.walkable: str | None = None
         self._prepared: dict[str, Any] | None = None
 
@@ -89,21 +92,23 @@ class Scene:
         return self._prepared
 
     async def prepare(self) -> dict[str, Any]:
-        """Prepare a new run with one action, on the channel that needs no account."""
-        answer = await self.server.call("chieflab_post", channel="site", goal=GOAL, repoContext=EVIDENCE)
-        expect(not answer.refused, "a post for the site is prepared", answer.payload or answer.text)
+        """Prepare a new run with one action that needs no account."""
+        answer = await self.stage()
+        expect(not answer.refused, "an action is prepared", answer.payload or answer.text)
         return answer.payload
+
+    async def stage(self, **changed: Any) -> WireAnswer:
+        return await self.server.call(self.profile.stage_tool, **{**self.profile.arguments, **changed})
+
+    async def edit(self, action_id: str, text: str) -> WireAnswer:
+        """Give an action of `prepare` another text."""
+        changed = {self.profile.text_argument: text}
+        edit = changed if self.profile.text_argument == "body" else {"arguments": changed}
+        return await self.server.call("chieflab_edit_action", actionId=action_id, **edit)
 
     def describe(self, problem: object) -> str:
         """Return a problem as text for a report."""
         return hide(str(problem), (self.server.key, self.other.key))
-
-
-GOAL: Final = "Announce it to the people who waited for it"
-EVIDENCE: Final = {
-    "whatChanged": "Reports are made in the background, so that a large one no longer holds up the page.",
-    "targetCustomer": "people who close the books at the end of a month",
-}
 
 
 Run = Callable[[Scene], Awaitable[None]]

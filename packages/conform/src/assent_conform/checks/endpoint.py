@@ -9,17 +9,15 @@ from typing import Any, Final
 import msgspec
 
 from assent_conform.checks.checking import NotJudged, Scene, check, expect
-from assent_conform.checks.shapes import (
-    OPERATOR,
-    PRIMARY_TOOLS,
-    WRITING_TOOLS,
-    expect_fields,
-    expect_recovery,
-)
+from assent_conform.checks.shapes import OPERATOR, expect_fields, expect_recovery
 from assent_conform.checks.wire import ENDPOINT, METADATA, WireAnswer, encode_request
 
 METHOD_NOT_FOUND: Final = -32601
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,64}")
+WRITING_TOOLS: Final = (
+    *("chieflab_approve_action", "chieflab_reject_action", "chieflab_edit_action"),
+    *("chieflab_execute_approved_action", "workflow_start"),
+)
 SIGNUP: Final = "chieflab_signup_workspace"
 NO_SUCH_ACTION: Final = "00000000-0000-7000-8000-000000000000"
 
@@ -44,7 +42,7 @@ async def discovery(scene: Scene) -> None:
 async def operators(scene: Scene) -> None:
     metadata = msgspec.json.decode((await scene.nobody.get(METADATA)).content)
     listed = {each["id"]: each for each in metadata["operators"]}
-    for name, primary in PRIMARY_TOOLS.items():
+    for name, primary in scene.profile.primary_tools.items():
         expect(name in listed, f"{METADATA} lists {name}", sorted(listed))
         expect_fields(listed[name], OPERATOR, name)
         expect(listed[name]["primaryTool"] == primary, f"{name} has the primary tool {primary}")
@@ -91,7 +89,7 @@ async def tool_list(scene: Scene) -> None:
         expect_fields(tool, {"name": str, "description": str, "inputSchema": dict}, "a tool")
         expect(tool["inputSchema"].get("type") == "object", f"{tool['name']} takes an object")
     names = {tool["name"] for tool in tools}
-    wanted = {*PRIMARY_TOOLS.values(), "chieflab_approve_action", "chieflab_reject_action"}
+    wanted = {*scene.profile.primary_tools.values(), "chieflab_approve_action", "chieflab_reject_action"}
     expect(wanted <= names, "the primary tools and the decisions are listed", sorted(wanted - names))
 
 
@@ -127,7 +125,7 @@ async def eras(scene: Scene) -> None:
 @check("E91", "a tool that writes takes an idempotencyKey", writes=False)
 async def repeatable_tools(scene: Scene) -> None:
     tools = {tool["name"]: tool for tool in await list_tools(scene)}
-    for name in WRITING_TOOLS:
+    for name in (*scene.profile.writing_tools, *WRITING_TOOLS):
         taken = tools[name]["inputSchema"].get("properties", {}) if name in tools else {}
         expect("idempotencyKey" in taken, f"{name} takes an idempotencyKey", sorted(taken))
 

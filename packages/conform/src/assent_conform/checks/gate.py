@@ -108,7 +108,7 @@ async def stale_approval(scene: Scene) -> None:
     action_id = (await scene.prepare())["actions"][0]["id"]
     key = f"conform-approve-{action_id}"
     await approve(scene, action_id, idempotencyKey=key)
-    await scene.server.call("chieflab_edit_action", actionId=action_id, body="Another text is here now.")
+    await scene.edit(action_id, "Another text is here now.")
     await scene.server.call("chieflab_approve_action", actionId=action_id, idempotencyKey=key)
     await expect_waiting(scene.server, action_id)
 
@@ -118,9 +118,7 @@ async def edited(scene: Scene) -> None:
     action_id = (await scene.prepare())["actions"][0]["id"]
     await approve(scene, action_id)
     expect(await status_of(scene.server, action_id) == "approved", "the status is approved")
-    changed = await scene.server.call(
-        "chieflab_edit_action", actionId=action_id, body="Reports are made in the background from today on."
-    )
+    changed = await scene.edit(action_id, "Reports are made in the background from today on.")
     expect(not changed.refused, "an approved action can be edited", changed.payload)
     expect(await status_of(scene.server, action_id) == "awaiting_approval", "an edit needs approval again")
     answer = await scene.server.call(EXECUTORS[0], actionId=action_id)
@@ -191,9 +189,7 @@ async def once(scene: Scene) -> None:
         "asked again without a key, nothing goes out a second time",
         without_key.payload,
     )
-    edit = await scene.server.call(
-        "chieflab_edit_action", actionId=action_id, body="Something else entirely."
-    )
+    edit = await scene.edit(action_id, "Something else entirely.")
     expect(edit.refused, "what is executed cannot be edited", edit.payload)
 
 

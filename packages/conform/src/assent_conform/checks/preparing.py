@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from assent_conform.checks.checking import EVIDENCE, GOAL, NotJudged, Scene, check, expect
+from assent_conform.checks.checking import NotJudged, Scene, check, expect
 from assent_conform.checks.gate import read_action
+from assent_conform.checks.profiles import EVIDENCE, GOAL
 from assent_conform.checks.shapes import (
     ACTION,
     ASSET,
@@ -45,7 +46,7 @@ async def preflight(scene: Scene) -> None:
         expect_fields(action["preflight"], PREFLIGHT, "the preflight")
 
 
-@check("E24", "E44", "a channel without an account is staged with what is missing")
+@check("E24", "E44", "a channel without an account is staged with what is missing", needs=("key", "launch"))
 async def unready(scene: Scene) -> None:
     answer = await scene.server.call("chieflab_post", channel="linkedin", goal=GOAL, repoContext=EVIDENCE)
     expect(not answer.refused, "a post for LinkedIn is prepared", answer.payload or answer.text)
@@ -100,7 +101,11 @@ async def stored(scene: Scene) -> None:
     record = await read_action(scene.server, action["id"])
     expect_fields(record, RECORD, "a stored action")
     expect(record["runId"] == run["runId"], "the action knows its run")
-    expect(record["type"] == f"{action['channel']}_publish", "type is channel_verb", record["type"])
+    expect(
+        record["type"] == f"{action['channel']}_{scene.profile.action_verb}",
+        "type is channel_verb",
+        record["type"],
+    )
     expect(record["status"] in STATUSES, "the status is one of six", record["status"])
 
 
@@ -108,16 +113,16 @@ async def stored(scene: Scene) -> None:
 async def idempotent(scene: Scene) -> None:
     run = await scene.prepared()
     key = f"conform-{run['runId']}"
-    asked = {"channel": "site", "goal": GOAL, "repoContext": EVIDENCE, "idempotencyKey": key}
-    first = await scene.server.call("chieflab_post", **asked)
-    again = await scene.server.call("chieflab_post", **asked)
-    expect(first.payload.get("runId"), "a post with a key is prepared", first.text)
+    first = await scene.stage(idempotencyKey=key)
+    again = await scene.stage(idempotencyKey=key)
+    expect(first.payload.get("runId"), "an action with a key is prepared", first.text)
     expect(first.payload == again.first_payload, "the same key and arguments give the same answer")
-    changed = await scene.server.call("chieflab_post", **{**asked, "goal": f"{GOAL} today"})
+    another = {scene.profile.text_argument: "Something else entirely."}
+    changed = await scene.stage(idempotencyKey=key, **another)
     expect(changed.refused, "the same key with other arguments is refused", changed.payload.get("runId"))
 
 
-@check("E11", "E13", "E46", "an e-mail is staged with its text, and waits")
+@check("E11", "E13", "E46", "an e-mail is staged with its text, and waits", needs=("key", "launch"))
 async def email(scene: Scene) -> None:
     text = "Reports are made in the background since Tuesday."
     answer = await scene.server.call(
@@ -133,13 +138,13 @@ async def email(scene: Scene) -> None:
     expect(record["executedAt"] is None, "and is not sent", record["executedAt"])
 
 
-@check("E99", "E100", "a run of which nothing was sent has no numbers")
+@check("E99", "E100", "a run of which nothing was sent has no numbers", needs=("key", "launch"))
 async def no_numbers(scene: Scene) -> None:
     answer = await scene.server.call("chieflab_measure", runId=(await scene.prepared())["runId"])
     expect_recovery(answer.payload, "measurement_unavailable")
 
 
-@check("E11", "E101", "a launch stages effects and fires none")
+@check("E11", "E101", "a launch stages effects and fires none", needs=("key", "launch"))
 async def launch(scene: Scene) -> None:
     answer = await scene.server.call(
         "chieflab_launch_product", goal=GOAL, channels=["site", "hn"], repoContext=EVIDENCE
@@ -153,7 +158,7 @@ async def launch(scene: Scene) -> None:
         expect(run.get(name), f"a launch returns {name}")
 
 
-@check("E95", "a launch with nothing to go on names the seven fields it needs")
+@check("E95", "a launch with nothing to go on names the seven fields it needs", needs=("key", "launch"))
 async def nothing_to_go_on(scene: Scene) -> None:
     answer = await scene.server.call("chieflab_launch_product", goal=GOAL)
     expect_recovery(answer.payload, "missing_repo_context")
@@ -170,7 +175,11 @@ async def audit(scene: Scene) -> None:
     expect(not everything.refused, "the audit of the workspace can be read", everything.payload)
 
 
-@check("E89", "a launch and a diagnosis take a webhookUrl, and refuse one that leads inside")
+@check(
+    "E89",
+    "a launch and a diagnosis take a webhookUrl, and refuse one that leads inside",
+    needs=("key", "launch"),
+)
 async def webhooks(scene: Scene) -> None:
     inside = {"webhookUrl": "https://169.254.169.254/latest/meta-data"}
     launch = {"goal": GOAL, "channels": ["site"], "repoContext": EVIDENCE}
@@ -181,7 +190,12 @@ async def webhooks(scene: Scene) -> None:
         expect(paths == ["webhookUrl"], f"{tool} says that the webhookUrl is to blame", paths)
 
 
-@check("E46", "E100", "a diagnosis has the whole shape, and no finding without number, source and time")
+@check(
+    "E46",
+    "E100",
+    "a diagnosis has the whole shape, and no finding without number, source and time",
+    needs=("key", "launch"),
+)
 async def diagnosis(scene: Scene) -> None:
     answer = await scene.server.call("chieflab_diagnose_marketing", goal=GOAL)
     expect(not answer.refused, "a diagnosis is given", answer.payload)

@@ -85,19 +85,6 @@ OPERATOR: Final[dict[str, Kinds]] = {
     "connectors": list,
     "status": str,
 }
-PRIMARY_TOOLS: Final = {
-    "chieflab-launch": "chieflab_launch_product",
-    "chieflab-post": "chieflab_post",
-    "chieflab-email": "chieflab_send",
-    "chieflab-measure": "chieflab_measure",
-    "chieflab-brain": "chieflab_brain_read",
-    "chieflab-connect": "chieflab_connect_provider",
-}
-WRITING_TOOLS: Final = (
-    *("chieflab_launch_product", "chieflab_post", "chieflab_send"),
-    *("chieflab_approve_action", "chieflab_reject_action", "chieflab_edit_action"),
-    *("chieflab_execute_approved_action", "workflow_start"),
-)
 STATUSES: Final = frozenset(("awaiting_approval", "approved", "rejected", "edited", "executed", "failed"))
 WORKFLOW_ANSWER: Final[dict[str, Kinds]] = {"stateToken": str, "isComplete": bool, "session": dict}
 
