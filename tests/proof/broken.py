@@ -23,11 +23,11 @@ from assent.gate.gate import SeenVersion
 from assent.gate.records import ExecutionState, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import EXECUTING
-from assent.jobs import kinds
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import Refusal
 from assent.tools import workflows
+from assent.use_cases import measurements
 
 
 def retry_through_approved() -> None:
@@ -140,13 +140,13 @@ def measured_twice() -> None:
 
 def measurement_skipped() -> None:
     """A measurement whose time went by while no server ran is left out."""
-    measure: Any = vars(kinds)["measure_job"]
+    measure = measurements.measure_job
 
     async def measure_in_time(services: Any, job: Any) -> bool:
         late_ms = services.clock.now_ms() - job.due_ms
         return False if late_ms > HOUR_MS else await measure(services, job)
 
-    _set(kinds, "measure_job", measure_in_time)
+    _set(measurements, "measure_job", measure_in_time)
 
 
 def event_dropped() -> None:
