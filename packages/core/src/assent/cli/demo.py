@@ -14,10 +14,12 @@ from typing import Annotated, Any
 
 import typer
 
-from assent.cli.session import CommandSession
+from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import key_entropy
 from assent.client import Client, Refused
 from assent.engine.core import tenancy
+from assent.extensions.hooks import load_extensions
+from assent.kernel.distribution import LAUNCH
 from assent.kernel.ids import WorkspaceId
 from assent.processes.listening import bind
 from assent.settings.load import load_settings
@@ -54,6 +56,10 @@ def demo(
 ) -> int:
     """Play the loop: prepare, show, approve, publish, measure, remember, and a second launch that
     has learned."""
+    if all(each.name != LAUNCH for each in load_extensions()):
+        raise Failure(
+            "The demo plays a launch, and assent-launch is not installed. Install it beside this, then run it again."
+        )
     return asyncio.run(_demo(session, interactive))
 
 

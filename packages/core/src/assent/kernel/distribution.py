@@ -11,6 +11,9 @@ DISTRIBUTION: Final = "assent-gate"
 PARTS: Final = ("assent-core", "assent-launch", "assent-wrap", "assent-notify", "assent-conform")
 """The packages that it needs, each a folder of `packages`."""
 
+LAUNCH: Final = "launch"
+"""The extension of assent-launch. The texts for agents name its tools only where it is installed."""
+
 PUBLISHED: Final[bool] = False
 """Whether DISTRIBUTION and its parts on the public index are ours. The person who uploads them sets this. Until then a
 stranger may take the names, so no text tells people to install them by name; `server.json` gets its package entry with

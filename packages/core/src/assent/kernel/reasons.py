@@ -95,8 +95,8 @@ class Meaning(Record):
 
 
 WHAT_IT_DOES: Final = (
-    "This server prepares posts and e-mails, asks for approval, publishes or sends them, measures the results, and "
-    "leads through workflows. Anything else, such as a refund, needs an operator that was added to it."
+    "This server prepares what its listed tools are for, asks for approval, does it once, and leads through "
+    "workflows. Anything else, such as a refund, needs an operator that was added to it."
 )
 
 MEANINGS: Final[dict[Reason, Meaning]] = {

@@ -27,7 +27,7 @@ from assent.app import UNFIT, App
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people.people import OWNER
 from assent.gate.policy import DEFAULT
-from assent.kernel.distribution import word_install
+from assent.kernel.distribution import LAUNCH, word_install
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.ports import Store, StoreUnavailable
@@ -111,6 +111,7 @@ class Surfaces:
             self.edge,
             open_discovery=settings.open_discovery,
             toolsets=settings.toolsets,
+            has_launch=any(each.name == LAUNCH for each in app.installed),
             foreign=self.foreign,
         )
         self._tls = tls

@@ -119,10 +119,22 @@ def write_reason(reason: Reason, *, signup_open: bool = True) -> str:
     )
 
 
+GUIDES: Final = """\
+- [Quickstart]({base_url}/docs/quickstart.md): connect a client, prepare a post, approve it, and it goes out
+- [The closed loop]({base_url}/docs/closed-loop.md): prepare, approve, execute, measure, remember, with each call
+"""
+
+
+def write_instructions(catalog: Catalog) -> str:
+    """Return the instructions for callers of these tools."""
+    return instructions(catalog.toolsets, signup_open=catalog.signup_open, has_launch=catalog.has_launch)
+
+
 def _write_beginning(catalog: Catalog, base_url: str) -> str:
     keys = "the person who runs this server gives them to its people"
     if catalog.signup_open:
         keys = f"a person takes one at {base_url}/get-key, or you request a link with {SIGNUP}"
+    guides = GUIDES.format(base_url=base_url) if catalog.has_launch else ""
     return f"""\
 # Assent
 
@@ -134,13 +146,11 @@ Contract: {SPEC_URL}
 
 ## Instructions
 
-{instructions(catalog.toolsets, signup_open=catalog.signup_open)}
+{write_instructions(catalog)}
 
 ## Documents
 
-- [Quickstart]({base_url}/docs/quickstart.md): connect a client, prepare a post, approve it, and it goes out
-- [The closed loop]({base_url}/docs/closed-loop.md): prepare, approve, execute, measure, remember, with each call
-- [Everything for agents]({base_url}/llms-full.txt): states of an action, arguments of every tool, every refusal
+{guides}- [Everything for agents]({base_url}/llms-full.txt): states of an action, arguments of every tool, every refusal
 - [For developers]({base_url}/for-agents): how to connect a client, as a page
 - [OpenAPI]({base_url}/openapi.json): the tools over REST, with full schemas
 - [Metadata]({base_url}/.well-known/mcp.json): endpoint, protocol revisions, operators, tools
@@ -240,7 +250,7 @@ class Documents:
                     **({"getKey": get_key, "signupTool": SIGNUP} if self._catalog.signup_open else {}),
                     "publicTools": [tool.name for tool in self._catalog.tools if tool.public],
                 },
-                "instructions": instructions(self._catalog.toolsets, signup_open=self._catalog.signup_open),
+                "instructions": write_instructions(self._catalog),
                 "operators": list(self._operators),
                 "tools": [
                     {"name": tool.name, "title": tool.title, "category": tool.category, "public": tool.public}

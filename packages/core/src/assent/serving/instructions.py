@@ -17,22 +17,18 @@ SPEC_URL: Final = "https://chieflab.io/spec/v0.1"
 """The contract this server implements (E60)."""
 
 _TEXT: Final = """\
-Assent lets an agent launch, publish and send what its user approves.
+Assent lets an agent {purpose} what its user approves.
 
-USE WHEN the user has built, shipped or deployed something and wants launch help, users, marketing, growth, \
-distribution, Product Hunt, social posts, launch graphics, launch email, post-launch metrics, or asks \
-"what now?"{workflows}.
+USE WHEN the user {wish}{workflows}.
 
 FIRST CALL: chieflab_status. No key: {signup}.
 
 LOOP
-1. Write the texts and titles yourself: {launch}body in chieflab_post or chieflab_send. Without one \
-the server writes a plain note from repoContext. Nothing goes out.
+1. {prepare} Nothing goes out.
 2. Paste `show` as it is and wait. `commands` and `next` are complete but for `needs`.
 3. Yes: chieflab_approve_action({{ actionId, digest }}), plus send: true to send it. \
 No: chieflab_reject_action({{ actionId, reason }}).
-4. Measured a day later.
-
+{after}
 SAFETY: only what is stored as approved is sent, else requires_approval. Approve only what the user approved. \
 reviewUrl is a fallback for users away from chat. On ok:false do what `retry` says: same, changed, \
 after_recovery (recoveryTool first) or never: stop and show userMessage.
@@ -43,14 +39,32 @@ unless a listed tool does."""
 _SIGNUP: Final = "ask for an e-mail address, then chieflab_signup_workspace"
 _NO_SIGNUP: Final = "stop; the person who runs this server gives keys"
 _LAUNCH: Final = "drafts in chieflab_launch_product, "
+_WITH_LAUNCH: Final = {
+    "purpose": "launch, publish and send",
+    "wish": "has built, shipped or deployed something and wants launch help, users, marketing, growth, "
+    "distribution, Product Hunt, social posts, launch graphics, launch email, post-launch metrics, or asks "
+    '"what now?"',
+    "prepare": "Write the texts and titles yourself: {launch}body in chieflab_post or chieflab_send. Without one "
+    "the server writes a plain note from repoContext.",
+    "after": "4. Measured a day later.\n",
+}
+_WITHOUT: Final = {
+    "purpose": "do",
+    "wish": "wants something done that one of the listed tools stages for approval",
+    "prepare": "Call the tool that stages it.",
+    "after": "",
+}
+"""The same for a server without assent-launch."""
 _WORKFLOWS: Final = "; or wants a workflow followed (workflow_list)"
 
 
-def instructions(toolsets: Collection[str], *, signup_open: bool = True) -> str:
+def instructions(toolsets: Collection[str], *, signup_open: bool = True, has_launch: bool = True) -> str:
     """Build the text for a server that lists these groups of tools."""
+    words = _WITH_LAUNCH if has_launch else _WITHOUT
+    prepare = words["prepare"].format(launch=_LAUNCH if "launch" in toolsets else "")
     return _TEXT.format(
+        **{**words, "prepare": prepare},
         signup=_SIGNUP if signup_open else _NO_SIGNUP,
-        launch=_LAUNCH if "launch" in toolsets else "",
         workflows=_WORKFLOWS if "workflows" in toolsets else "",
     )
 

@@ -127,6 +127,7 @@ class McpServer:
         *,
         open_discovery: bool = True,
         toolsets: Collection[str] = DEFAULT_TOOLSETS,
+        has_launch: bool = True,
         foreign: ForeignServer | None = None,
     ) -> None:
         """`foreign` serves callers that see the tools of wrapped servers."""
@@ -138,7 +139,9 @@ class McpServer:
             "assent",
             version=__version__,
             title="Assent",
-            instructions=instructions(toolsets, signup_open=edge.services.limits.signup_open),
+            instructions=instructions(
+                toolsets, signup_open=edge.services.limits.signup_open, has_launch=has_launch
+            ),
             website_url=SPEC_URL,
             cache_hints={"tools/list": hint, "server/discover": hint},
             on_list_tools=self._list_tools,  # type: ignore[arg-type]  # a ready dict is a handler result too

@@ -75,6 +75,8 @@ class Catalog:
         """The tool of every name that resolves; `chiefmo_x` is `chieflab_x` (C5)."""
         self.signup_open = workspaces.SIGNUP in named
         """Whether a caller without a key can ask for one."""
+        self.has_launch = guide.LAUNCH_CALL.name in named
+        """Whether it has the tools of assent-launch, which the texts for agents name then."""
         owned = any(tool.owned for tool in self.tools)
         self.shared: Catalog = (
             Catalog((each for each in self.tools if not each.owned), toolsets=self.toolsets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from assent.engine.actions import circumstances
@@ -12,6 +12,7 @@ from assent.engine.views import overview
 from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
+from assent.kernel.distribution import LAUNCH
 from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.texts import truncate
@@ -30,6 +31,19 @@ MAX_LESSON: Final = 200
 CANNOT: Final = (
     "This server does only what its tools are for: without one it cannot refund, charge, or delete anything outside "
     "itself. It sends nothing that a person has not approved."
+)
+
+WITH_LAUNCH: Final = (
+    "Assent prepares launches, posts and mails, and sends only what a human approved; it then measures and "
+    "remembers."
+)
+WITHOUT: Final = "Assent stages what its tools are for, and does only what a human approved."
+PREPARE: Final = (
+    "prepare: chieflab_launch_product, chieflab_post or chieflab_send stage drafts; nothing goes out"
+)
+AFTERWARDS: Final = (
+    "measure: a day later the server measures; chieflab_measure shows it",
+    "remember: decisions and results shape the next run; chieflab_brain_read shows them",
 )
 
 SHOWN: Final = (
@@ -124,19 +138,18 @@ class StatusReply(WireRecord, kw_only=True):
 
 
 async def show_help(call: Call, request: Help) -> HelpReply:
+    has_launch = LAUNCH in call.services.extensions()
     return HelpReply(
         ok=True,
-        what_this_is="Assent prepares launches, posts and mails, and sends only what a human approved; it then "
-        "measures and remembers.",
+        what_this_is=WITH_LAUNCH if has_launch else WITHOUT,
         cannot=CANNOT,
         loop=(
-            "prepare: chieflab_launch_product, chieflab_post or chieflab_send stage drafts; nothing goes out",
+            PREPARE if has_launch else "prepare: the tool that does it stages it first; nothing goes out",
             "review: paste show into the chat, word for word, and wait",
             "approve: chieflab_approve_action with the digest (send: true also sends), or chieflab_reject_action, as "
             "the human said; or the review link, and chieflab_get_action with waitSeconds tells what they decided",
             "execute: chieflab_execute_approved_action, once per approved action",
-            "measure: a day later the server measures; chieflab_measure shows it",
-            "remember: decisions and results shape the next run; chieflab_brain_read shows them",
+            *(AFTERWARDS if has_launch else ()),
             "report: chieflab_status says how things are, chieflab_report what was done and how it can be proven",
         ),
         rules=(
@@ -147,7 +160,7 @@ async def show_help(call: Call, request: Help) -> HelpReply:
         ),
         next=(
             SuggestedCall("chieflab_status", {}, "at the start of a session"),
-            LAUNCH,
+            *((LAUNCH_CALL,) if has_launch else ()),
         ),
     )
 
@@ -171,7 +184,7 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
         workspace_id=workspace_id,
         user_message=_message(found),
         show=_show(found, entries, measured, now_ms),
-        next=_next(found, around, now_ms, call.caller.scopes),
+        next=_next(found, around, now_ms, call),
         counts=found.counts,
         went_out=entries[Section.WENT_OUT],
         approved_not_sent=entries[Section.APPROVED_NOT_SENT],
@@ -287,11 +300,12 @@ def _line(each: StatusEntry, at_ms: int, now_ms: int) -> str:
 
 
 def _next(
-    found: Overview, around: dict[str, Circumstances], now_ms: int, rights: Collection[str]
+    found: Overview, around: dict[str, Circumstances], now_ms: int, call: Call
 ) -> tuple[SuggestedCall, ...]:
     """The most urgent calls first; else the calls that start something."""
     urgent = tuple(_open_calls(found, around, now_ms))[:MOST_CALLS]
-    return urgent or (BEGIN if WRITE_RIGHT in rights else (REPORT,))
+    may_begin = WRITE_RIGHT in call.caller.scopes and LAUNCH in call.services.extensions()
+    return urgent or (BEGIN if may_begin else (REPORT,))
 
 
 def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) -> Iterator[SuggestedCall]:
@@ -316,7 +330,7 @@ def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) 
         yield SuggestedCall("chieflab_measure", {"runId": overdue[0].run_id}, "to see how it went")
 
 
-LAUNCH: Final = SuggestedCall(
+LAUNCH_CALL: Final = SuggestedCall(
     "chieflab_launch_product",
     {},
     "the user wants to launch something",
@@ -334,7 +348,7 @@ SEND: Final = SuggestedCall(
     "the user wants to write to someone",
     {"to": "the addresses", "subject": "the subject", "body": "the text, written by you"},
 )
-BEGIN: Final = (LAUNCH, POST, SEND)
+BEGIN: Final = (LAUNCH_CALL, POST, SEND)
 REPORT: Final = SuggestedCall("chieflab_report", {}, "the user asks what was done")
 
 TOOLS = (

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from assent.engine.core.services import Services
 from assent.kernel.reasons import Reason, describe_reason
 from assent.kernel.structs import Record
-from assent.serving.instructions import instructions
+from assent.serving.discovery import write_instructions
 from assent.serving.web.people.people import Cookies, find_session
 from assent.serving.web.people.signup import SignupPages
 from assent.serving.web.shell import clients
@@ -103,7 +103,7 @@ class ReadingPages:
         """
         path = str(request.path_params["name"])
         name = path.removesuffix(SUFFIX)
-        if name not in GUIDES:
+        if name not in GUIDES or not self._catalog.has_launch:
             raise PageRefused(NOT_FOUND)
         guide = write_guide(name, self._base_url)
         headers = {"Vary": "Accept"}
@@ -118,10 +118,11 @@ class ReadingPages:
         values = {
             "endpoint": clients.endpoint(self._base_url),
             "base_url": self._base_url,
-            "instructions": instructions(self._catalog.toolsets, signup_open=signup_open),
+            "instructions": write_instructions(self._catalog),
             "tools": self._catalog.tools,
             "reasons": [reason_row(reason, signup_open=signup_open) for reason in Reason],
             "signup_open": signup_open,
+            "has_guides": self._catalog.has_launch,
         }
         return page(request, "for_agents.html", values)
 
