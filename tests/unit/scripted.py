@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -66,6 +66,15 @@ class Script:
         """The values of the only statement with this name."""
         (bound,) = (each for each in self.statements if each.statement.name == name)
         return msgspec.structs.asdict(bound)
+
+
+class ScriptedStore(Script):
+    """A store whose transactions run on scripted rows."""
+
+    async def read(self, begin: Callable[[], Transaction[T]]) -> T:
+        return self.run(begin())
+
+    write = read
 
 
 def write_row(action: Action, policy: Policy | None = None) -> ScriptedRow:

@@ -57,7 +57,6 @@ from assent.platform.values import (
     bad_argument,
     digest,
     is_expired,
-    is_one_line,
     iso_time,
     require_action_id,
 )
@@ -402,7 +401,7 @@ def _refuse_unreadable(request: ProposeCall) -> None:
         **{f"context.{name[:40]}": f"{name} {text}" for name, text in request.context.items()},
     }
     for path, text in lines.items():
-        if not is_one_line(text) or not text.isprintable():
+        if not text.isprintable():
             raise bad_argument(path, "one line without control characters", repr(text[:80]))
 
 

@@ -1,0 +1,242 @@
+"""The gateway of wrapped servers: its pace, what it remembers and for how long, and the files it reads and writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from tests.surfaces import ManualClock
+from tests.unit.scripted import ScriptedRow, ScriptedStore
+
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.gate.views import Severity
+from assent.ports import Transaction
+from assent.serving.gateway import ForeignCall
+from assent_wrap import gateway as gateway_module
+from assent_wrap.gateway import (
+    ASK_MS,
+    CALLS,
+    MAX_CALLERS,
+    PINS_SECONDS,
+    WINDOW_SECONDS,
+    ArrangedTools,
+    CallPace,
+    Gateway,
+    propose_rules,
+    read_files,
+    write_place,
+    write_proposed_rules,
+)
+from assent_wrap.listing import OfferedTool
+from assent_wrap.profiles import BadProfile, Mode, Profile, ToolRule, UpstreamSpec
+
+WORKSPACE = LOCAL_PRINCIPAL.workspace_id
+PIN = ScriptedRow(server="notes", tool="look", pin="sha256:1", hinted=1)
+
+
+class EmptyVault:
+    def open(self, *_: Any) -> Transaction[dict[str, str]]:
+        yield from ()
+        return {}
+
+
+def serve(store: ScriptedStore, clock: ManualClock | None = None) -> Gateway:
+    services = SimpleNamespace(store=store, clock=clock or ManualClock(), vault=EmptyVault())
+    return Gateway(cast(Any, services), {})
+
+
+def offer(tool: str, mode: Mode = "gate", **more: Any) -> OfferedTool:
+    definition = {"name": tool, "inputSchema": {}}
+    made = {"name": tool, "server": "notes", "rule": None, "definition": definition, "pin": "sha256:1"}
+    return OfferedTool(tool=tool, mode=mode, **{**made, **more})
+
+
+def test_a_caller_has_its_calls_in_each_window_and_another_one_has_its_own() -> None:
+    now = 100.0
+    pace = CallPace(lambda: now)
+
+    assert [pace.may_call("a") for _ in range(CALLS + 1)] == [True] * CALLS + [False]
+    assert pace.may_call("b")
+    now += WINDOW_SECONDS - 0.5
+    assert not pace.may_call("a")
+    now += 0.5
+    assert [pace.may_call("a") for _ in range(CALLS + 1)] == [True] * CALLS + [False]
+
+
+def test_so_many_callers_that_they_fill_the_memory_begin_a_window() -> None:
+    pace = CallPace(lambda: 0.0)
+    for _ in range(CALLS):
+        pace.may_call("a")
+    for number in range(MAX_CALLERS - 1):
+        pace.may_call(f"other {number}")
+
+    assert not pace.may_call("a")
+    pace.may_call("one more")
+    assert pace.may_call("a")
+
+
+@pytest.mark.parametrize(
+    ("spec", "place"),
+    [
+        (UpstreamSpec(name="n", command=("x",), cwd="/srv", written=("x", "a b")), ("x 'a b'", "/srv")),
+        (UpstreamSpec(name="n", url="https://x/", cwd="/srv", written=("https://x/",)), ("https://x/", "")),
+    ],
+)
+def test_a_server_is_shown_by_its_command_and_folder_or_by_its_address(
+    spec: UpstreamSpec, place: tuple[str, str]
+) -> None:
+    assert write_place(spec) == place
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_proposed_rules_do_what_holds_now_and_say_what_was_called(trusted: bool, tmp_path: Path) -> None:
+    low = ToolRule(match="store", risk=Severity.LOW)
+    offered = [offer("look", "pass"), offer("store", rule=low), offer("a.b"), offer("drop", "hide")]
+    counted = {"look": 4, "store": 2, "drop": 1}
+    expected = f"""
+[notes]
+trusted = {"true" if trusted else "false"}
+
+[notes.tools."look"]  # passes
+mode = "pass"
+
+[notes.tools."store"]  # would have asked 2 times
+mode = "gate"
+risk = "low"
+
+[notes.tools."a.b"]  # not called
+mode = "gate"
+risk = "high"
+
+[notes.tools."drop"]  # is hidden
+mode = "hide"
+"""
+
+    assert propose_rules("notes", offered, counted, trusted=trusted).endswith(expected)
+    for _ in range(2):  # a later call writes it again
+        write_proposed_rules(tmp_path / "a" / "b", "notes", offered, counted, trusted=trusted)
+    (written,) = (tmp_path / "a" / "b").iterdir()
+    assert written.name == "notes.toml" and written.read_text().endswith(expected)
+
+
+CONFIG = '{"mcpServers": {"notes": {"command": "notes"}}}'
+
+
+def test_the_files_of_the_settings_are_a_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_TOKEN", "secret")
+    config, rules = tmp_path / "mcp.json", tmp_path / "rules.toml"
+    config.write_text(CONFIG)
+    rules.write_text("[notes]\ntrusted = true\n")
+
+    alone, ruled = read_files(config, None), read_files(config, rules)
+    assert [(each.name, each.cwd) for each in alone.servers] == [("notes", str(Path.cwd()))]
+    assert not alone.rules_for("notes").trusted and ruled.rules_for("notes").trusted
+    assert "PATH" in alone.passed and "A_TOKEN" not in alone.passed
+
+
+@pytest.mark.parametrize("text", [None, b"\xff", b"{", b'{"mcpServers": {"notes": {}}}'])
+def test_files_of_the_settings_that_cannot_be_used_are_refused_by_their_name(
+    text: bytes | None, tmp_path: Path
+) -> None:
+    config = tmp_path / "mcp.json"
+    if text is not None:
+        config.write_bytes(text)
+
+    with pytest.raises(BadProfile, match=r"mcp\.json"):
+        read_files(config, None)
+    with pytest.raises(BadProfile, match=r"mcp\.json"):
+        Gateway(cast(Any, SimpleNamespace(clock=None)), {"wrap_config": str(config)}).check()
+
+
+def test_settings_without_a_file_are_right() -> None:
+    Gateway(cast(Any, SimpleNamespace(clock=None)), {}).check()
+
+
+def test_tools_are_arranged_again_for_other_definitions_servers_or_acceptances() -> None:
+    look, store = ({"name": "look"},), ({"name": "store"},)
+    pins = {("notes", "look"): ("sha256:1", True)}
+    offered = (offer("look"), offer("drop", "hide"), offer("new", held=True))
+    arranged = ArrangedTools({"notes": look, "files": store}, pins, offered)
+
+    assert [each["name"] for each in arranged.listing] == ["look"]
+    assert arranged.by_name.keys() == {"look", "drop", "new"}
+    assert arranged.is_of({"notes": look, "files": store}, pins)
+    assert not arranged.is_of({"notes": look, "files": ({"name": "store"},)}, pins)
+    assert not arranged.is_of({"notes": look}, pins)
+    assert not arranged.is_of({"notes": look, "files": store, "more": ()}, pins)
+    assert not arranged.is_of(
+        {"notes": look, "files": store}, {**pins, ("notes", "store"): ("sha256:2", False)}
+    )
+
+
+async def test_a_profile_that_is_not_kept_is_not_known() -> None:
+    call = ForeignCall(LOCAL_PRINCIPAL, "gone", 0)
+    with pytest.raises(LookupError):
+        await serve(ScriptedStore())._profile(call)
+
+
+async def test_the_settings_give_a_profile_to_the_named_workspaces_alone() -> None:
+    for settings in (
+        {},
+        {"wrap_workspaces": (WORKSPACE,)},
+        {"wrap_config": "mcp.json", "wrap_workspaces": ()},
+    ):
+        gateway = Gateway(cast(Any, SimpleNamespace(clock=None)), settings)
+        assert await gateway.find_profile(WORKSPACE) is None
+
+
+async def test_acceptances_are_read_once_a_second_and_are_the_same_object_while_they_are_equal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 50.0
+    monkeypatch.setattr(gateway_module, "time", SimpleNamespace(monotonic=lambda: now))
+    rows = [PIN]
+    store = ScriptedStore(**{"wrap.list_wrap_pins": rows})
+    gateway = serve(store)
+
+    first = await gateway._find_pins(WORKSPACE)
+    assert first == {("notes", "look"): ("sha256:1", True)}
+    now += PINS_SECONDS / 2
+    assert await gateway._find_pins(WORKSPACE) is first and len(store.names) == 1
+    now += PINS_SECONDS / 2
+    assert await gateway._find_pins(WORKSPACE) is first and len(store.names) == 2
+    rows.append(ScriptedRow(server="notes", tool="store", pin="sha256:2", hinted=0))
+    now += PINS_SECONDS
+    assert (await gateway._find_pins(WORKSPACE))[("notes", "store")] == ("sha256:2", False)
+
+
+async def test_a_failed_start_is_written_when_it_changes_and_then_once_an_hour_and_a_start_once() -> None:
+    clock, store = ManualClock(), ScriptedStore(set_deployment_fact=[])
+    gateway = serve(store, clock)
+
+    async def count(why: str, server: str = "notes") -> int:
+        before = len(store.names)
+        await gateway._note_start(WORKSPACE, server, why)
+        return len(store.names) - before
+
+    assert (await count(""), await count("")) == (1, 0)
+    assert (await count("no such file"), await count("no such file")) == (1, 0)
+    assert await count("no such file", "files") == 1
+    assert await count("no right to run it") == 1
+    clock.advance(hours=1)
+    assert await count("no right to run it") == 0
+    clock.advance(seconds=0.001)
+    assert (await count("no right to run it"), await count("no right to run it")) == (1, 0)
+    assert await count("") == 1
+    clock.advance(hours=2)
+    assert await count("") == 0
+
+
+async def test_a_person_is_asked_about_a_servers_tools_at_most_every_five_minutes() -> None:
+    clock = ManualClock()
+    gateway, call = serve(ScriptedStore(), clock), ForeignCall(LOCAL_PRINCIPAL, "p", 0)
+    gateway._asked_ms[(WORKSPACE, "notes")] = clock.now_ms()
+
+    assert not await gateway._ask_to_accept(call, Profile(servers=()), "notes", [offer("look")])
+    clock.advance(seconds=ASK_MS / 1000 - 0.001)
+    assert not await gateway._ask_to_accept(call, Profile(servers=()), "notes", [offer("look")])
+    clock.advance(seconds=0.001)
+    with pytest.raises(KeyError, match="list_wrap_profiles"):  # it goes on to ask
+        await gateway._ask_to_accept(call, Profile(servers=()), "notes", [offer("look")])
