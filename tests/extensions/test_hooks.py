@@ -17,6 +17,7 @@ from tests.docs.pages import block_of
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App, show_settings
+from assent.cli.commands import build_parser
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
@@ -24,6 +25,7 @@ from assent.extensions.hooks import load_extensions
 from assent.extensions.options import BadExtension
 from assent.jobs.kinds import job_kinds
 from assent.processes.serve import Surfaces
+from assent.processes.start_checks import check_names
 from assent.serving.web.shell.console import Screen, Visit, arrange_entries
 from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry
 from assent.settings.load import SettingsError
@@ -114,6 +116,10 @@ def test_a_command_of_a_package_works_once_the_settings_name_it(site: Path, tmp_
     assert run("greet").returncode == 2
     (data / "assent.toml").write_text('extensions = ["acme-greeting"]\n')
     assert run("greet", "--json").stdout == '{"hello":true}\n'
+    install(site, "acme-serving", MODULE.replace('"greet"', '"serve"'))
+    (data / "assent.toml").write_text('extensions = ["acme-serving"]\n')
+    told = run("serve")
+    assert told.returncode == 1 and "the extension acme has the command serve of the server" in told.stderr
     (data / "assent.toml").write_text('extensions = ["acme-nowhere"]\n')
     told = run("doctor")
     assert told.returncode == 1 and "acme-nowhere is not installed" in told.stdout
@@ -197,3 +203,78 @@ def test_a_section_that_no_extension_declares_is_refused(sections: Any, why: str
     settings = settings_for(f"sqlite:///{tmp_path}/assent.db", tmp_path, sections=sections)
     with pytest.raises(SettingsError, match=why):
         show_settings(settings)
+
+
+TAKEN = """
+from types import SimpleNamespace as Made
+from assent.platform.declarations import Command, Extension
+
+def greet(session):
+    \"\"\"Say hello.\"\"\"
+
+EXTENSION = Extension(name="{name}", {part})
+"""
+COMMAND = 'list_commands=lambda: (Command(name="{}", run=greet),)'
+SCREEN = 'list_screens=lambda: (Made(path="{}"),)'
+TOOL = 'list_tools=lambda: (Made(name="{}", aliases={}, legacy_names=()),)'
+JOB = 'make_jobs=lambda services: {{"{}": None}}'
+NOTIFIER = 'make_notifiers=lambda settings: (Made(kind="{}"),)'
+TYPE = 'list_types=lambda: (Made(id="{}", channel="{}", verb="{}"),)'
+CONNECTOR = 'list_connectors=lambda: (Made(id="{}"),)'
+COMPONENT = 'list_components=lambda: (Made(name="{}", prefix="{}"),)'
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "owner"),
+    [
+        (SCREEN.format("/inbox"), "/inbox", "the server"),
+        (SCREEN.format("/sign-in/{word}"), "/sign-in/passkey", "the server"),
+        (SCREEN.format("/{anything}"), "/for-agents", "the server"),
+        (SCREEN.format("/runs/{rest:path}"), "/runs", "the server"),
+        (SCREEN.format("/memory"), "/memory", "the extension launch"),
+        (TOOL.format("chieflab_approve_action", ()), "chieflab_approve_action", "the server"),
+        (TOOL.format("acme_go", ("chieflab_approve_action",)), "chieflab_approve_action", "the server"),
+        (TOOL.format("chiefmo_approve_action", ()), "chiefmo_approve_action", "the server"),
+        (JOB.format("remind_people"), "remind_people", "the server"),
+        (NOTIFIER.format("email"), "email", "the server"),
+        (NOTIFIER.format("telegram"), "telegram", "the extension notify"),
+        (TYPE.format("acme.go", "workflow", "confirm"), "workflow confirm", "the server"),
+        (CONNECTOR.format("manual"), "manual", "the extension launch"),
+        (COMPONENT.format("acme", "wrap_"), "wrap_", "the extension wrap"),
+    ],
+)
+def test_a_package_that_would_replace_a_part_of_another_is_refused_with_both_names(
+    site: Path, tmp_path: Path, part: str, name: str, owner: str
+) -> None:
+    module = install(site, "acme-taking", TAKEN.replace("{name}", "acme").replace("{part}", part))
+    load_extensions.cache_clear()
+    settings = settings_for(f"sqlite:///{tmp_path}/assent.db", tmp_path, extensions=("acme-taking",))
+    try:
+        with pytest.raises(SettingsError) as refused:
+            check_names(App(settings))
+    finally:
+        sys.modules.pop(module, None)
+        load_extensions.cache_clear()
+    assert "the extension acme" in str(refused.value)
+    assert name in str(refused.value) and owner in str(refused.value)
+
+
+@pytest.mark.parametrize("command", ["serve", "audit", "serve now", "wrap", "conform"])
+def test_a_package_that_would_replace_a_command_is_refused_with_both_names(site: Path, command: str) -> None:
+    part = COMMAND.format(command)
+    module = install(site, "acme-taking", TAKEN.replace("{name}", "acme").replace("{part}", part))
+    load_extensions.cache_clear()
+    try:
+        with pytest.raises(BadExtension, match="the extension acme has the command"):
+            build_parser(("acme-taking",))
+    finally:
+        sys.modules.pop(module, None)
+        load_extensions.cache_clear()
+
+
+async def test_our_extensions_take_no_part_of_each_other(extended: App) -> None:
+    check_names(extended)
+
+
+def test_a_package_of_ours_or_one_in_another_spelling_is_loaded_once() -> None:
+    assert load_extensions(("assent_launch", "Assent.Wrap")) == load_extensions()

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code: 0 success, 1 failure, 2 usage error."""
     from assent.cli.commands import build_parser
+    from assent.extensions.hooks import load_extensions
     from assent.extensions.options import BadExtension
     from assent.settings.client_config import name_program
 
+    named = _find_extensions(arguments)
     try:
-        parser = build_parser(_find_extensions(arguments))
+        load_extensions(named)
     except BadExtension:  # the command says it, once it has read the settings
-        parser = build_parser()
+        named = ()
+    try:
+        parser = build_parser(named)
+    except BadExtension as bad:
+        sys.stderr.write(f"The setting extensions does not work: {bad.why}\n{bad.fix}\n")
+        return 1
     try:
         parser(list(arguments), prog_name=name_program())
     except SystemExit as end:

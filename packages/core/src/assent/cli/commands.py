@@ -34,7 +34,7 @@ from assent.cli import (
     workspaces,
 )
 from assent.cli.session import add_command
-from assent.extensions.hooks import Command, load_extensions
+from assent.extensions.hooks import CORE, Command, load_extensions, own_name, refuse_taken
 
 
 def _version(wanted: bool) -> None:
@@ -191,10 +191,19 @@ for _command in (
     _add(_command)
 
 
+def _is_within(name: str, other: str) -> bool:
+    """Whether two commands have one name, or one of them is called as the group of the other."""
+    return name == other or other.startswith(f"{name} ") or name.startswith(f"{other} ")
+
+
 @cache
 def build_parser(named: tuple[str, ...] = ()) -> typer.core.TyperGroup:
     """The parser of every command, with those of extensions that the settings name."""
-    for extension in load_extensions(named)[len(load_extensions()) :]:
-        for command in extension.list_commands():
+    extensions = load_extensions(named)
+    added = [(each, command) for each in extensions for command in each.list_commands()]
+    known = ((command.name, CORE) for command in _list_core())
+    refuse_taken("command", (*known, *((each.name, own_name(by)) for by, each in added)), _is_within)
+    for extension, command in added:
+        if extension not in load_extensions():
             _add(command)
     return cast(typer.core.TyperGroup, typer.main.get_command(app))

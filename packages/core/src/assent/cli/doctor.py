@@ -29,6 +29,7 @@ from assent.processes.listening import bind, reaches_assent, serves_this_data
 from assent.processes.start_checks import (
     SECRETS,
     check_certificate,
+    check_names,
     check_wrapped,
     compare_secrets,
     refuse_other_files,
@@ -494,8 +495,15 @@ def _extensions(
     settings: Settings, installed: tuple[Extension, ...], shown: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[DoctorCheck]:
     """Name the extensions of other packages, and give what all say about themselves."""
+    from assent.app import App
+
     if settings.extensions:
-        yield DoctorCheck("extensions", True, ", ".join(settings.extensions))
+        try:
+            check_names(App(settings))
+        except SettingsError as error:
+            yield fail_as("extensions", str(error))
+        else:
+            yield DoctorCheck("extensions", True, ", ".join(settings.extensions))
     yield from (check for each in installed for check in each.check(shown[each.name]))
 
 

@@ -14,6 +14,8 @@ package that has most of it.
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -161,7 +163,8 @@ def load_extensions(named: tuple[str, ...] = ()) -> tuple[Extension, ...]:
     from importlib.metadata import Distribution, PackageNotFoundError
 
     found: dict[str, Extension] = {}
-    for name in dict.fromkeys((*OURS, *named)):
+    # A distribution has one name in several spellings, such as Assent_Launch.
+    for name in dict.fromkeys((*OURS, *(re.sub(r"[-_.]+", "-", each).lower() for each in named))):
         try:
             # Only this distribution is read: asking all that are installed takes longer.
             points = Distribution.from_name(name).entry_points.select(group=GROUP)
@@ -184,6 +187,31 @@ def load_extensions(named: tuple[str, ...] = ()) -> tuple[Extension, ...]:
             _refuse_unfit(extension, where, found, is_ours=name in OURS)
             found[extension.name] = extension
     return tuple(found.values())
+
+
+CORE: Final = "the server"
+
+
+def own_name(extension: Extension) -> str:
+    """Return the owner of an extension's parts, as `refuse_taken` names it."""
+    return f"the extension {extension.name}"
+
+
+def refuse_taken(
+    what: str, parts: Iterable[tuple[str, str]], clash: Callable[[str, str], bool] = operator.eq
+) -> None:
+    """Raise `BadExtension` if an extension has a part whose name another owner has. `parts` are names with their
+    owners, the server's first; `clash` says whether two names cannot both be used."""
+    known: list[tuple[str, str]] = []
+    for name, owner in parts:
+        for other, holder in known:
+            if holder != owner and clash(other, name):
+                named = name if name == other else f"{name}, which meets {other}"
+                raise BadExtension(
+                    f"{owner} has the {what} {named} of {holder}.",
+                    fix="Rename it there, or leave the extension out of extensions.",
+                )
+        known.append((name, owner))
 
 
 def read_sections(sections: Any, extensions: Iterable[Extension]) -> dict[str, dict[str, Any]]:

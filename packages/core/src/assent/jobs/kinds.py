@@ -36,15 +36,19 @@ log = logging.getLogger("assent.jobs")
 
 def job_kinds(app: App) -> dict[str, JobKind]:
     """Return the table of kinds."""
+    added = (each.make_jobs(app.services) for each in app.installed)
+    return {**{kind: job for kinds in added for kind, job in kinds.items()}, **core_kinds(app)}
+
+
+def core_kinds(app: App) -> dict[str, JobKind]:
+    """Return the kinds that every server has."""
     store, clock, in_flight = app.store, app.clock, webhooks.InFlight()
 
     def serve(handle: Callable[[Services, Job], Awaitable[bool | None]]) -> Handler:
         """Give a handler the services of the job's workspace."""
         return lambda job: handle(app.services.for_workspace(job.workspace_id), job)
 
-    added = (each.make_jobs(app.services) for each in app.installed)
     return {
-        **{kind: job for kinds in added for kind, job in kinds.items()},
         SEND_JOB: JobKind(serve(sending.send)),
         RECONCILE_JOB: JobKind(serve(executions.reconcile), lost_workers=jobs.MANY_LOST_WORKERS),
         hooks.REPEAT_JOB: JobKind(serve(hooks.repeat), lost_workers=jobs.MANY_LOST_WORKERS),

@@ -32,7 +32,7 @@ from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN
 from assent.kernel.tokens import KeyRing
 from assent.ports import Store, StoreUnavailable
 from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
-from assent.processes.start_checks import check_certificate, check_wrapped, refuse_other_files
+from assent.processes.start_checks import check_certificate, check_names, check_wrapped, refuse_other_files
 from assent.processes.wrap_socket_server import Fronts
 from assent.serving.edge import Edge
 from assent.serving.leader import Leadership
@@ -44,6 +44,7 @@ from assent.settings.secret_files import ensure_data_dir, resolve_secrets
 
 if TYPE_CHECKING:
     import uvicorn
+    from starlette.routing import Route
     from starlette.types import ASGIApp
 
     from assent.extensions.registry import Extensions
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from assent.serving.tracing import CallTracer
     from assent.serving.web.people.oidc import OidcSignIn
     from assent.serving.web.people.people import PageKeys
+    from assent.serving.web.shell.console import Screen
     from assent.serving.web.shell.live import Live
     from assent.tools.catalog import Catalog
 
@@ -150,16 +152,13 @@ class Surfaces:
         from assent.serving.discovery import Documents, list_operators
         from assent.serving.http import AllowedPeers
         from assent.serving.site import build_site
-        from assent.serving.web.routes import answer_lost, review_routes
+        from assent.serving.web.routes import answer_lost
         from assent.serving.web.shell.console import arrange_entries
-        from assent.serving.web.shell.live import Live
-        from assent.serving.web.shell.pages import page_routes
 
         settings = self._app.settings
         base_url = self._own_address() or settings.base_url
         seen_as: dict[str, Any] = {"base_url": base_url, "trust_proxy": settings.trust_proxy_headers}
         catalog = self.edge.catalog
-        self._live, self.oidc = Live(self._app.services), offer_oidc(settings)
         screens = tuple(screen for each in self._app.installed for screen in each.list_screens())
         operators = list_operators(self._app.installed)
         own = Documents(catalog, base_url, (*operators, *self._app.extensions.describe()))
@@ -169,12 +168,7 @@ class Surfaces:
             self.messages,
             self._documents,
             [
-                *page_routes(
-                    self._app.services, catalog=self.edge.catalog_for(None), bound_to=settings.host, **seen_as
-                ),
-                *review_routes(
-                    self._app.services, self._page_keys, self._live, oidc=self.oidc, added=screens, **seen_as
-                ),
+                *self.make_pages(base_url, screens),
                 *(
                     route
                     for process in self._app.processes.values()
@@ -188,6 +182,20 @@ class Surfaces:
             lost=answer_lost(self._app.services, self._page_keys, base_url=base_url, added=screens),
             navigation=arrange_entries(screens),
         )
+
+    def make_pages(self, base_url: str, screens: tuple[Screen, ...] = ()) -> list[Route]:
+        """The pages of the server, then the screens of extensions."""
+        from assent.serving.web.routes import review_routes
+        from assent.serving.web.shell.live import Live
+        from assent.serving.web.shell.pages import page_routes
+
+        services, settings = self._app.services, self._app.settings
+        self._live, self.oidc = Live(services), offer_oidc(settings)
+        seen_as: dict[str, Any] = {"base_url": base_url, "trust_proxy": settings.trust_proxy_headers}
+        return [
+            *page_routes(services, catalog=self.edge.catalog_for(None), bound_to=settings.host, **seen_as),
+            *review_routes(services, self._page_keys, self._live, oidc=self.oidc, added=screens, **seen_as),
+        ]
 
     async def _page_keys(self) -> PageKeys:
         """The key rings, once the store is open and the secrets are verified against it."""
@@ -389,6 +397,7 @@ async def _serve(settings: Settings) -> int:
     app, tls = App(settings), check_certificate(settings)
     leadership = _announce(settings)
     try:
+        await asyncio.to_thread(check_names, app)
         try:
             await app.prepare()
         except UNFIT:

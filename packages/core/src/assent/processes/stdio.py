@@ -17,6 +17,7 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.refusals import Reason
 from assent.processes.listening import OwnPages, StdioPages, leadership_of
 from assent.processes.serve import POLL_SECONDS, Surfaces, running_jobs, start_tracing
+from assent.processes.start_checks import check_names
 from assent.serving.edge import Answer, Credentials, Edge
 from assent.serving.leader import Leadership
 from assent.serving.stdio import Pipes, StdioSession
@@ -46,6 +47,7 @@ async def _stdio(settings: Settings) -> int:
         link_note=pages.note,
         one_client=True,
     )
+    check_names(app)
     surfaces = Surfaces(app, lambda: pages.own)
     surfaces.edge.tracer = start_tracing(os.environ)
     answered = asyncio.Event()

@@ -57,6 +57,12 @@ def arrange(offered: Iterable[Tool]) -> tuple[Tool, ...]:
     return (*FIRST_TOOLS, *offered, *CORE_TOOLS)
 
 
+def list_names(tools: Iterable[Tool]) -> list[str]:
+    """Return every name by which these tools are called."""
+    named = [name for tool in tools for name in (tool.name, *tool.aliases, *tool.legacy_names)]
+    return named + [OLD + name.removeprefix(CANONICAL) for name in named if name.startswith(CANONICAL)]
+
+
 class Catalog:
     """Finds and lists tools. Immutable."""
 
