@@ -8,6 +8,7 @@ from typing import Any
 
 import assent.engine.definitions.builtin
 from assent.engine.definitions.files import load_document
+from assent.extensions.hooks import load_extensions
 from assent.workflow import Compiled, Definition, compile_definition, parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +27,9 @@ def public_files() -> list[Path]:
 
 
 def builtin_files() -> list[Path]:
-    return sorted(BUILTIN.glob("*.json"))
+    """The files that the core and its extensions ship."""
+    folders = (BUILTIN, *(folder for each in load_extensions() for folder in each.workflows))
+    return sorted(path for folder in folders for path in folder.glob("*.json"))
 
 
 def read(path: Path) -> Any:

@@ -231,7 +231,8 @@ class App:
         from assent.engine.definitions.library import WorkflowLibrary
 
         return WorkflowLibrary(
-            [self.settings.data_dir / "workflows", *map(Path, self.settings.workflow_dirs)]
+            [self.settings.data_dir / "workflows", *map(Path, self.settings.workflow_dirs)],
+            shipped=list_workflow_folders(self.settings),
         )
 
     @cached_property
@@ -239,7 +240,7 @@ class App:
         """The library of the built-in workflows alone."""
         from assent.engine.definitions.library import WorkflowLibrary
 
-        return WorkflowLibrary([])
+        return WorkflowLibrary(shipped=list_workflow_folders(self.settings))
 
     def _read_secrets(self) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
         """Return the run token secret and the master secret; creates them if that is allowed.
@@ -463,6 +464,11 @@ def load_operators(settings: Settings) -> Extensions:
         sections=settings.effects,
         settings_file=str(settings.config_file or ""),
     )
+
+
+def list_workflow_folders(settings: Settings) -> tuple[Path, ...]:
+    """Return the folders in which extensions ship workflows."""
+    return tuple(folder for each in list_installed(settings) for folder in each.workflows)
 
 
 def list_installed(settings: Settings) -> tuple[Extension, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from assent.platform.declarations import Command, DoctorCheck, Extension, word_install
@@ -110,6 +111,7 @@ EXTENSION: Final = Extension(
     list_operators=list_operators,
     list_types=list_types,
     list_connectors=list_connectors,
+    workflows=(Path(__file__).with_name("workflows"),),
     list_components=_list_components,
     list_subscribers=_list_subscribers,
     make_jobs=_make_jobs,

@@ -242,8 +242,13 @@ def _tell_unused(program: Program, unused: list[str]) -> str:
 
 
 def _library(session: CommandSession, *more: Path) -> WorkflowLibrary:
+    from assent.app import list_workflow_folders
+
     settings = session.settings
-    return WorkflowLibrary([settings.data_dir / "workflows", *map(Path, settings.workflow_dirs), *more])
+    return WorkflowLibrary(
+        [settings.data_dir / "workflows", *map(Path, settings.workflow_dirs), *more],
+        shipped=list_workflow_folders(settings),
+    )
 
 
 def list_workflows(session: CommandSession) -> None:

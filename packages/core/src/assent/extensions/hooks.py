@@ -18,6 +18,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -127,6 +128,8 @@ class Extension(Record, kw_only=True):
     list_families: Callable[[], Iterable[EffectType]] = tuple
     """The types of effects whose names are not known here (`assent.gate.effects`)."""
     list_connectors: Callable[[], Iterable[ConnectorInfo]] = tuple
+    workflows: tuple[Path, ...] = ()
+    """Folders with definitions of workflows, which every workspace can follow."""
 
     # What is stored, and what follows from a change.
     list_components: Callable[[], tuple[Component, ...]] = tuple

@@ -41,7 +41,6 @@ OTHER_NAMES: Final = {"mr-review-workflow": "assent.merge-request-review"}
 Routines of the public library can also be called without the prefix `wr.`."""
 _OTHERS: Final = (".schema.json", *(ANSWERS + suffix for suffix in SUFFIXES))
 """Endings of files beside definitions that are none."""
-_SHIPPED: Final = str(BUILT_IN)
 _by_name: Final = attrgetter("name")
 
 
@@ -116,9 +115,11 @@ class WorkflowLibrary:
     """Reads and compiles definitions. A file is cached until it changes, a program until any file
     changes. Thread-safe by a lock. Not for transactions, because it reads the disk."""
 
-    def __init__(self, folders: Sequence[Path] = ()) -> None:
+    def __init__(self, folders: Sequence[Path] = (), *, shipped: Iterable[Path] = ()) -> None:
+        """`shipped` are the folders of extensions, which change only with the program, as that of the core does."""
         self._lock = threading.RLock()
-        self._folders = tuple(str(folder.expanduser()) for folder in (BUILT_IN, *folders))
+        self._shipped = tuple(map(str, (BUILT_IN, *shipped)))
+        self._folders = (*self._shipped, *(str(folder.expanduser()) for folder in folders))
         self._files: dict[str, _File] = {}
         self._seen: dict[str, Stamp] = {}
         self._fresh: frozenset[str] = frozenset()
@@ -199,8 +200,7 @@ class WorkflowLibrary:
                     definition, drawn, file=catalogue.files[workflow_id]
                 )
                 files = (self._paths[name] for name in sorted({workflow_id, *drawn.asked} & set(self._paths)))
-                # The shipped folder changes only with the program.
-                folders = (path for path in self._directories if path != _SHIPPED)
+                folders = (path for path in self._directories if path not in self._shipped)
                 self._made_of[workflow_id] = (*folders, *files)
             except DefinitionRefused as refused:
                 self._refused[workflow_id] = Invalid(refused.file, refused.issues)
@@ -287,7 +287,7 @@ class WorkflowLibrary:
                             found[entry.path] = watched[entry.path] = _stamp(entry.stat())
                         if watched[entry.path] is None and entry.is_symlink():
                             found[entry.path] = _ABSENT
-                        if folder == _SHIPPED:
+                        if folder in self._shipped:
                             # Shipped files change with the program, which changes their folder.
                             del watched[entry.path]
                     elif entry.is_dir(follow_symlinks=False):

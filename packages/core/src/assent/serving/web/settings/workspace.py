@@ -15,6 +15,7 @@ from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, K
 from assent.engine.learning import credits
 from assent.gate.credits import CreditAccount
 from assent.kernel.canonical import DIGEST_PREFIX
+from assent.kernel.distribution import LAUNCH
 from assent.kernel.ids import KeyId
 from assent.kernel.images import MAX_IMAGE_BYTES, BadImage, clean_image
 from assent.kernel.limits import MAX_NAME_CHARS
@@ -175,7 +176,7 @@ def _page(visit: Visit, before: WorkspaceBrand, wanted: WorkspaceBrand, advice: 
         "nonce": visit.nonce(visit.here("brand")),
         "logo_kb": MAX_IMAGE_BYTES // 1024,
         "max_name_chars": MAX_NAME_CHARS,
-        "feed": f"/feed/{visit.workspace_id}/",
+        "feed": f"/feed/{visit.workspace_id}/" if LAUNCH in visit.services.extensions() else None,
     }
     return visit.page("settings_workspace.html", values, status=400 if advice else 200)
 
