@@ -19,6 +19,8 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate import transitions
 from assent.gate.policy import DEFAULT
 from assent.gate.records import Action, Effect
+from assent.kernel.refusals import Refusal
+from assent.platform.values import MAX_CONTENT_CHARS
 from assent.serving.gateway import ClientPort, ForeignCall
 from assent.tools.definition import Peer
 from assent_wrap.connector import MAX_RESULT_BYTES, fit_result
@@ -32,6 +34,7 @@ from assent_wrap.proposals import (
     fingerprint,
     is_settled,
     is_waiting,
+    propose,
 )
 
 STORE = Effect(
@@ -40,8 +43,12 @@ STORE = Effect(
     connector=CALL,
     body="path: a",
     arguments={"path": "a"},
-    details={"profile": "p1", "pin": "sha256:1"},
+    details={"profile": "p1", "server": "notes", "tool": "store", "pin": "sha256:1"},
 )
+ACCEPTED = Effect(
+    channel="notes", verb="accept", connector=ACCEPT, body="look", arguments={"look": "sha256:1"}
+)
+CALL_OF_ONE = ForeignCall(LOCAL_PRINCIPAL, "p1", NOW_MS)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +76,54 @@ def test_the_acceptance_of_a_servers_tools_is_one_question_whatever_they_are() -
     assert fingerprint(replace(asked, arguments={"look": "sha256:9"}, details={})) == fingerprint(asked)
     assert fingerprint(replace(asked, channel="files")) != fingerprint(asked)
     assert fingerprint(asked) != fingerprint(STORE)
+
+
+class AsksAgain(Exception):  # noqa: N818 - what a test looks for
+    """A question is staged."""
+
+
+def stage_again(_: Effect) -> None:
+    raise AsksAgain
+
+
+@pytest.mark.parametrize(
+    ("effect", "known", "joins"),
+    [
+        (STORE, put_in(transitions.AWAITING, STORE), True),
+        (STORE, put_in(transitions.AWAITING, STORE, expires_ms=NOW_MS), False),
+        (STORE, put_in(transitions.REJECTED, STORE), False),
+        (STORE, put_in(transitions.EXECUTED, STORE), False),
+        (STORE, None, False),
+        (ACCEPTED, put_in(transitions.AWAITING, ACCEPTED), True),
+        (ACCEPTED, put_in(transitions.REJECTED, ACCEPTED), True),
+        (ACCEPTED, put_in(transitions.REJECTED, replace(ACCEPTED, arguments={"look": "sha256:2"})), False),
+        (ACCEPTED, put_in(transitions.EXECUTED, ACCEPTED), False),
+        (ACCEPTED, None, False),
+    ],
+)
+async def test_a_proposal_joins_its_open_question_and_a_rejected_list_of_tools_is_not_asked_about_again(
+    effect: Effect, known: Action | None, joins: bool
+) -> None:
+    found = [ScriptedRow(generation=1, action_id="a")] if known is not None else []
+    rows = [write_row(known, DEFAULT)] if known is not None else []
+    store = ScriptedStore(**{"wrap.find_wrap_call": found, "find_action": rows})
+    effects = SimpleNamespace(find=stage_again)
+    services = cast(Any, SimpleNamespace(store=store, clock=ManualClock(NOW_MS), effects=effects))
+
+    if not joins or known is None:
+        with pytest.raises(AsksAgain):
+            await propose(services, CALL_OF_ONE, effect, "tool")
+    else:
+        assert (await propose(services, CALL_OF_ONE, effect, "tool")).action_id == known.action_id
+    holder = LOCAL_PRINCIPAL.holder if effect is STORE else ""  # whichever key asks
+    assert store.find("wrap.find_wrap_call")["holder"] == holder
+
+
+async def test_a_call_that_a_person_could_not_read_is_not_proposed() -> None:
+    services = cast(Any, SimpleNamespace(store=ScriptedStore()))
+    with pytest.raises(Refusal) as refused:
+        await propose(services, CALL_OF_ONE, replace(STORE, body="x" * (MAX_CONTENT_CHARS + 1)), "tool")
+    assert refused.value.reason == "validation_error"
 
 
 def text_of(length: int) -> dict[str, Any]:
@@ -135,7 +190,6 @@ def test_a_question_that_expired_waits_no_longer() -> None:
 
 
 URL = "http://127.0.0.1/runs/1"
-CALL_OF_ONE = ForeignCall(LOCAL_PRINCIPAL, "p1", NOW_MS)
 LINKS = SimpleNamespace(review_url=lambda *_: URL)
 MADE = SimpleNamespace(clock=ManualClock(NOW_MS), links=LINKS)
 

@@ -223,6 +223,7 @@ ROWS = [{"name": "Ada", "n": 1}, {"name": None, "more": [1]}]
         ({"table": "rows"}, {"rows": []}, ()),
         ({"table": "rows"}, {"rows": [{"a": 1}, 2]}, ()),
         ({"table": "rows"}, {"rows": "a"}, ()),
+        ({"table": "rows"}, {"rows": 7}, ()),
     ],
 )
 def test_a_call_shows_where_it_goes_what_it_replaces_and_its_table(

@@ -8,15 +8,18 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import msgspec
 import pytest
+import typer
 
 from assent.client import Refused
+from assent.platform.commands import Failure
 from assent.platform.programs import NoServer
-from assent_wrap import front, hook
+from assent_wrap import commands, front, hook
 from assent_wrap.adapters.claude_code import HookAnswer
 from assent_wrap.extension import EXTENSION
 from assent_wrap.front import LOST, SERVER_ERROR, TRIES, CannotWrap, Front, WrapOrder, read_order
@@ -207,6 +210,61 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(error: Exception) -
         read_order([], {"--config": "mcp.json"}, frozenset(), {}, fail)
 
 
+@pytest.fixture
+def orders(monkeypatch: pytest.MonkeyPatch) -> list[WrapOrder]:
+    """What fronts were told to wrap. Each of them ends with 7."""
+    found: list[WrapOrder] = []
+
+    def wrap(_: Any, order: WrapOrder) -> int:
+        found.append(order)
+        return 7
+
+    monkeypatch.setattr(front, "wrap", wrap)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("own", "command", "env"),
+    [
+        ([], ["x", "--name", "y"], []),
+        (["--name", "notes", "--env", "PATH", "--env", "HOME"], ["x"], ["PATH", "HOME"]),
+    ],
+)
+def test_what_follows_two_dashes_is_the_servers_command(
+    own: list[str], command: list[str], env: list[str], tmp_path: Path, orders: list[WrapOrder]
+) -> None:
+    assert front.run(["--data-dir", str(tmp_path), *own, "--", *command]) == 7
+    assert (orders[0].command, orders[0].named) == (command, env)
+    assert orders[0].name == ("notes" if own else "")
+    assert front.run(["--data-dir", str(tmp_path)]) == 2  # nothing to wrap
+
+
+def test_the_command_of_help_wraps_as_the_short_way_does(tmp_path: Path, orders: list[WrapOrder]) -> None:
+    assert commands.wrap(["x"], name="notes", trust=True, data_dir=str(tmp_path)) == 7
+    assert commands.wrap(["x"], observe=True, env=["PATH"]) == 7
+    found = [(each.command, each.name, each.trust, each.observe, each.named) for each in orders]
+    assert found == [(["x"], "notes", True, False, []), (["x"], "", False, True, ["PATH"])]
+    with pytest.raises(Failure):
+        commands.wrap(None, data_dir=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, []),
+        ({"tools": "", "wait": 0}, ["--tools", "", "--wait", "0"]),
+        ({"base_url": "http://x", "print_settings": True}, ["--base-url", "http://x", "--print-settings"]),
+    ],
+)
+def test_the_command_of_help_runs_the_hook_with_the_given_flags(
+    given: dict[str, Any], words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook, "run_hook", lambda found: 2 if found == words else 0)
+    with pytest.raises(typer.Exit) as end:
+        commands.hook_claude_code(**given)
+    assert end.value.exit_code == 2
+
+
 def test_the_commands_take_no_flags_but_their_own() -> None:
     found = {each.name: each.has_common_flags for each in EXTENSION.list_commands()}
     assert found == {"wrap": False, "hook claude-code": False}
@@ -260,6 +318,30 @@ def test_the_hook_of_an_event_that_cannot_be_read_asks_nothing(monkeypatch: pyte
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"{")))
     with pytest.raises(Refused, match="bad_event"):
         hook._answer(hook.read_options([]))
+
+
+@pytest.mark.parametrize(
+    ("claims", "status"), [(False, 0), (True, 1)], ids=["not allowed here", "unreadable"]
+)
+def test_a_result_that_the_hook_cannot_report_is_a_failure_and_denies_nothing(
+    claims: bool, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if claims:
+        (tmp_path / hook.CLAIMS).write_text("no folder")
+    event = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {}}
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(msgspec.json.encode(event))))
+    answer = hook._answer(hook.read_options(["--data-dir", str(tmp_path)]))
+    assert (answer.status, answer.output, bool(answer.error)) == (status, "", claims)
+
+
+def test_a_stray_print_of_the_front_is_no_part_of_the_protocol(capfd: pytest.CaptureFixture[str]) -> None:
+    stdin, stdout = front._claim_descriptors()
+    with stdin:
+        os.write(stdout, b"protocol")
+        os.write(1, b"stray")
+        os.dup2(stdout, 1)
+        os.close(stdout)
+    assert tuple(capfd.readouterr()) == ("protocol", "stray")
 
 
 def test_the_hook_that_is_late_ends_with_its_process() -> None:

@@ -15,6 +15,7 @@ from assent.gate.views import Severity
 from assent.ports import Transaction
 from assent.serving.gateway import ForeignCall
 from assent_wrap import gateway as gateway_module
+from assent_wrap import repository
 from assent_wrap.gateway import (
     ASK_MS,
     CALLS,
@@ -29,8 +30,9 @@ from assent_wrap.gateway import (
     write_place,
     write_proposed_rules,
 )
-from assent_wrap.listing import OfferedTool
-from assent_wrap.profiles import BadProfile, Mode, Profile, ToolRule, UpstreamSpec
+from assent_wrap.listing import OfferedTool, compute_pin
+from assent_wrap.profiles import BadProfile, Mode, Profile, ServerRules, ToolRule, UpstreamSpec
+from assent_wrap.upstreams import Upstream
 
 WORKSPACE = LOCAL_PRINCIPAL.workspace_id
 PIN = ScriptedRow(server="notes", tool="look", pin="sha256:1", hinted=1)
@@ -240,3 +242,61 @@ async def test_a_person_is_asked_about_a_servers_tools_at_most_every_five_minute
     clock.advance(seconds=0.001)
     with pytest.raises(KeyError, match="list_wrap_profiles"):  # it goes on to ask
         await gateway._ask_to_accept(call, Profile(servers=()), "notes", [offer("look")])
+
+
+class Listing(Upstream):
+    """A server with these tools."""
+
+    def __init__(self, name: str, *tools: str) -> None:
+        super().__init__(UpstreamSpec(name=name, command=(name,)), {}, ManualClock(), tuple)
+        self._offered = tuple({"name": each, "inputSchema": {}} for each in tools)
+
+    async def list_tools(self) -> tuple[dict[str, Any], ...]:
+        return self._offered
+
+
+class Asking(Gateway):
+    """A gateway for these servers. It notes what would be asked and accepted."""
+
+    def __init__(self, servers: list[Listing], *pins: ScriptedRow) -> None:
+        rows = {"wrap.list_wrap_pins": pins, "set_deployment_fact": []}
+        services = SimpleNamespace(store=ScriptedStore(**rows), clock=ManualClock())
+        super().__init__(cast(Any, services), {})
+        self.upstreams._open.update({("p", each.spec.name): each for each in servers})
+        self.asked: list[tuple[str, list[str]]] = []
+        self.may_ask = True
+
+    async def _ask_to_accept(
+        self, call: ForeignCall, profile: Profile, server: str, held: list[OfferedTool]
+    ) -> bool:
+        self.asked.append((server, [each.tool for each in held]))
+        return self.may_ask
+
+
+@pytest.mark.parametrize("may_ask", [True, False])
+async def test_first_tools_of_a_server_are_accepted_and_later_ones_are_asked_about_unless_they_are_hidden(
+    may_ask: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted: list[tuple[str, str]] = []
+
+    async def accept_first(_: Any, __: Any, offered: list[OfferedTool]) -> None:
+        accepted.extend((each.server, each.tool) for each in offered)
+
+    monkeypatch.setattr(repository, "accept_first", accept_first)
+    servers = [Listing("notes", "look", "store", "drop"), Listing("files", "read"), Listing("empty")]
+    known = [
+        ScriptedRow(server="notes", tool="look", pin=compute_pin(servers[0]._offered[0]), hinted=0),
+        ScriptedRow(server="empty", tool="gone", pin="sha256:1", hinted=0),
+    ]
+    hidden = ServerRules(tools=(ToolRule(match="drop", mode="hide"),))
+    profile = Profile(servers=tuple(each.spec for each in servers), rules={"notes": hidden})
+    gateway, call = Asking(servers, *known), ForeignCall(LOCAL_PRINCIPAL, "p", 0)
+    gateway._profiles[(WORKSPACE, "p")] = profile
+    gateway.may_ask = may_ask
+
+    first = await gateway._find_tools(call)
+    assert accepted == [("files", "read")] and gateway.asked == [("notes", ["store"])]
+    assert [each["name"] for each in first.listing] == ["look"]
+    # Where a person could not be asked yet, the next list tries again.
+    assert (await gateway._find_tools(call) is first) is may_ask
+    assert len(gateway.asked) == (1 if may_ask else 2)

@@ -298,6 +298,8 @@ async def test_what_a_server_tells_and_asks_in_an_answer_is_taken() -> None:
 
 async def test_the_first_reason_of_an_end_is_kept() -> None:
     link = HttpLink(SPEC, Person().asked, Person().tell)
+    # Its headers hold credentials, which go to no other address and through no proxy of this server's user.
+    assert (link._client.follow_redirects, link._client.trust_env) == (False, False)
     await link.close()
     assert link.closed == "files was closed"
     link.closed = "it ended"
@@ -504,3 +506,26 @@ async def test_a_command_that_cannot_be_started_has_sent_nothing(command: tuple[
     person = Person()
     with pytest.raises(Unsent, match="cannot be started"):
         await StdioLink.start(replace(SPEC, command=command, url=""), {}, person.asked, person.tell)
+
+
+async def test_a_request_over_pipes_that_are_closed_is_refused_at_once_with_the_reason() -> None:
+    process = Process()
+    async with at_process(process) as link:
+        link.closed = "it ended"
+        with pytest.raises(Unsent, match="it ended"):
+            async with asyncio.timeout(transports.STOP_SECONDS / 2):
+                await link.request("tools/call", {}, 30)
+        assert process.stdin.lines == []
+    assert link.closed == "it ended"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"), [("/no/such/command", "No such file or directory"), ("a\0b", "embedded null byte")]
+)
+async def test_a_command_that_cannot_be_started_is_named_with_the_reason_alone(
+    command: str, why: str
+) -> None:
+    person = Person()
+    with pytest.raises(Unsent) as error:
+        await StdioLink.start(replace(SPEC, command=(command,)), {}, person.asked, person.tell)
+    assert str(error.value) == f"{command} cannot be started: {why}"
