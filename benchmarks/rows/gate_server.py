@@ -50,7 +50,7 @@ async def serve(data_dir: Path, port: int) -> None:
     app = world(data_dir)
     await app.prepare()
     surfaces = Surfaces(app)
-    app.is_alone = lambda: surfaces.edge.running == 1  # as `assent serve` does
+    app.is_alone = surfaces.is_alone  # as `assent serve` does
     surfaces.edge.catalog = Catalog((*ALL_TOOLS, TOOL, NOTHING))
     server = http_server(surfaces.site(), surfaces.end_streams)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, setattr, server, "should_exit", True)

@@ -206,6 +206,7 @@ async def test_a_store_can_learn_whether_a_call_is_the_only_one(surface: Surface
 
     def is_alone() -> bool:
         running.append(edge.running)
+        assert surface.surfaces.is_alone() is (edge.running == 1)
         return False
 
     surface.app.is_alone = is_alone

@@ -109,6 +109,16 @@ async def test_a_call_that_waits_is_answered_when_a_person_approves(surface: Gat
     assert surface.app.waits.count == 0
 
 
+async def test_a_call_that_waits_lets_no_page_and_no_job_write_on_the_event_loop(surface: Gate) -> None:
+    waiter = await waiting(surface, await surface.staged())
+
+    assert surface.surfaces.edge.running == 1
+    assert not surface.surfaces.is_alone()
+
+    surface.app.waits.release()
+    await waiter.answer()
+
+
 async def test_a_call_that_waits_gets_the_reason_of_a_rejection(surface: Gate) -> None:
     action_id = await surface.staged()
     waiter = await waiting(surface, action_id)

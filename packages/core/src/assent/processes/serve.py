@@ -135,6 +135,11 @@ class Surfaces:
         if self._documents is not None:
             _ = self._documents.openapi
 
+    def is_alone(self) -> bool:
+        """Whether the call that is answered is the only one. While a call waits for a person, pages and jobs run
+        beside it, whose writes must not hold the event loop."""
+        return self.edge.running == 1 and not self._app.waits.count
+
     def end_streams(self) -> None:
         """End event streams and waiting calls, because the server stops."""
         self._app.waits.release()
@@ -408,7 +413,7 @@ async def _serve(settings: Settings) -> int:
         await asyncio.to_thread(lambda: app.extensions)  # before the first call, which needs them
         await asyncio.to_thread(check_wrapped, app)
         surfaces = Surfaces(app, tls=tls)
-        app.is_alone = lambda: surfaces.edge.running == 1
+        app.is_alone = surfaces.is_alone
         server = surfaces.server()
         await resolve_workspaces(surfaces.oidc, app.store)
         listeners = await _listen(settings, leadership)
