@@ -118,7 +118,6 @@ async def _long_run(app: App, nodes: int) -> str:
         now_ms=app.clock.now_ms(),
         new_id=app.owner_services.new_id,
         seals=app.keys.seals,
-        review_url=lambda run_id: "",
         grade_tool=lambda tool: Severity.LOW,
     )
 

@@ -249,6 +249,7 @@ async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(p
     )
     told = await asked(play, at, **NOTES)
     assert told["actionId"] == refusal["actionId"] and "signed-in person" in told["userMessage"]
+    assert told["reviewUrl"] == refusal["reviewUrl"]
     assert [each["name"] for each in told["next"]] == [GET, "workflow_advance"]
     chat = await play.ask(APPROVE, actionId=refusal["actionId"])
     assert chat.reason == "requires_approval"

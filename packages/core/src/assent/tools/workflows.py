@@ -383,7 +383,6 @@ async def _open_call(call: Call) -> WorkflowCall:
         now_ms=call.now_ms,
         new_id=call.services.new_id,
         seals=keys.seals,
-        review_url=call.review_url,
         grade_tool=partial(grade_tool, call.services.effects),
     )
 
@@ -534,6 +533,7 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
         msgspec.structs.replace(
             recovery,
             **how,
+            review_url=call.review_url(action.run_id),
             show=render_step(recovery.user_message, action, around),
             commands=said or msgspec.UNSET,
             next=_next(action, around, said, sent),

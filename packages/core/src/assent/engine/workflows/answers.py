@@ -15,7 +15,7 @@ from assent.engine.core.tenancy import Principal
 from assent.engine.workflows.store import StoredRun
 from assent.gate.seals import Seals
 from assent.gate.views import Severity
-from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal, Retry
 from assent.kernel.structs import Record, WireRecord
 from assent.workflow import Blocked, ContentRefused, Issue, Pending, Program, Warning
@@ -106,7 +106,7 @@ class WorkflowReply(Record):
 
 
 class WorkflowCall(Record, kw_only=True):
-    """The context of a call: caller, time, token keys, new ids, review links."""
+    """The context of a call: caller, time, token keys, new ids."""
 
     workspace_id: WorkspaceId
     principal: Principal
@@ -115,7 +115,6 @@ class WorkflowCall(Record, kw_only=True):
     new_id: Callable[[int], str]
     seals: Seals
     """Verify approvals of this server."""
-    review_url: Callable[[RunId], str]
     grade_tool: Callable[[str], Severity]
     """Returns the worst risk of what a tool does."""
     drift: tuple[Warning, ...] = ()

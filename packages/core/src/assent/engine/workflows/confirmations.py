@@ -150,7 +150,7 @@ def ask(
     asked_for = decisions.list_change_requests(action)
     wish = asked_for[-1]["text"] if asked_for else None
     words = workflow_step.describe_waiting(action, outcome.title, wish, earlier)
-    return refusals.needs_approval(action, words, review_url=call.review_url(action.run_id))
+    return refusals.needs_approval(action, words)
 
 
 def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
