@@ -63,11 +63,7 @@ def list_tools(wants: dict[str, Any]) -> list[dict[str, Any]]:
         for each in TOOLS
         if changed.get(each["name"], {}) is not None
     ]
-    many = [
-        tool(f"tool_{number}", "One of many. " * 10, READS, path="string")
-        for number in range(wants.get("many", 0))
-    ]
-    return [*listed, *wants.get("more", []), *many]
+    return [*listed, *wants.get("more", [])]
 
 
 def text(said: str, **more: Any) -> dict[str, Any]:

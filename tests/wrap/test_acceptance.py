@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.keyed_browser import is_confirm_page
 from tests.serving.web.review.kit import form
-from tests.wrap.kit import FrontClient, Wrapped, said
+from tests.wrap.kit import FrontClient, Wrapped
 
 from assent.engine.core import quota
 from assent.gate.records import Action
@@ -298,23 +298,3 @@ async def test_hundreds_of_new_tools_in_each_list_are_one_question_outside_the_q
     assert await read_stored() == before
     # A question for each tool took 2.5 seconds at best, one question takes 0.06.
     assert min(seconds) < 1
-
-
-async def test_an_open_question_changes_at_most_every_five_minutes(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    await client.names()
-    revisions = []
-    for turn in range(6):
-        revisions.append((await ask(wrapped, client, more=[made(f"extra_{turn}")])).revision)
-        wrapped.clock.advance(seconds=150)
-    assert revisions == [1, 1, 2, 2, 3, 3]
-
-
-async def test_the_answer_of_a_held_tool_names_it_and_nothing_is_called(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    await client.names()
-    await ask(wrapped, client, tools={"look": OTHER})
-    result = await client.call("look", path="a")
-    assert result["isError"] and "look" in said(result) and wrapped.calls_of("look") == []

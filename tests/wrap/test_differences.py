@@ -153,13 +153,6 @@ async def test_a_call_whose_present_text_cannot_be_read_is_not_asked_about(
     assert await wrapped.waiting() == []
 
 
-async def test_what_the_server_says_is_not_there_is_shown_as_new(
-    wrapped: Wrapped, writer: FrontClient
-) -> None:
-    wrapped.want(on_call={"look": "error"})
-    assert (await show(wrapped, await ask(wrapped, writer)))[1] == ""
-
-
 @pytest.mark.parametrize(("trusted", "reads"), [("true", 2), ("false", 1)])
 async def test_during_a_freeze_only_a_trusted_reader_is_asked_and_what_was_shown_stays(
     wrapped: Wrapped, trusted: str, reads: int

@@ -83,19 +83,6 @@ async def test_a_server_gets_the_list_and_named_variables_and_nothing_else_is_se
     await client.close()
 
 
-async def test_the_env_of_the_clients_file_reaches_its_server_alone(wrapped: Wrapped) -> None:
-    config = entry(wrapped, env={"NOTES_TOKEN": "${TOKEN}"})
-    mine = {**PATH, **FOREIGN, "TOKEN": "named-value"}
-    client = await wrapped.open_front(mine, config=config)
-    await client.names()
-    (start,) = wrapped.starts
-    expected = {**PATH, "NOTES_TOKEN": "named-value"}
-    assert {**SET_BY_PYTHON, **start["environment"]} == {**SET_BY_PYTHON, **expected}
-    plain, sealed = await list_everything_kept(wrapped)
-    assert "foreign-value" not in plain + sealed and "named-value" not in plain
-    await client.close()
-
-
 async def test_a_server_of_the_settings_gets_the_list_and_its_env_and_no_other_variable_of_this_server(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

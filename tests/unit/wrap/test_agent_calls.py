@@ -12,103 +12,16 @@ from tests.unit.scripted import ScriptedRow, ScriptedStore, write_row
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate import transitions
 from assent.gate.policy import DEFAULT
-from assent.gate.views import Severity
 from assent.kernel.refusals import Refusal
-from assent.platform.values import MAX_CONTENT_CHARS
 from assent_wrap.agent_calls import (
-    FAMILY,
-    LONG_CHARS,
     OWN_CALL,
-    AgentCall,
-    AgentConnector,
     ProposeCall,
     _find_newest,
     _is_open,
-    _list_fields,
-    _make_schema,
     _refuse_unreadable,
     _require_own,
-    find_problems,
-    make_effect,
-    name_source,
     propose_call,
 )
-
-BASH = AgentCall(source="claude-code", tool="Bash")
-
-
-@pytest.mark.parametrize(
-    ("source", "tool", "key", "risk"),
-    [
-        ("claude-code", "Write", "", Severity.MEDIUM),
-        ("claude-code", "WriteAll", "", Severity.HIGH),
-        ("claude-code", "mcp__docs__find", "", Severity.HIGH),
-        ("claude-code", "mcp__docs__find", "ci", Severity.LOW),
-        ("claude-code", "mcp__docs__find", "other", Severity.HIGH),
-        ("langgraph", "Write", "", Severity.HIGH),
-    ],
-)
-def test_the_first_rule_of_the_settings_for_a_source_and_tool_gives_the_risk(
-    source: str, tool: str, key: str, risk: Severity
-) -> None:
-    rules = ["claude-code:Write=medium", "claude-code@ci:mcp__*=low", "claude-code:Write=low"]
-    assert AgentConnector({"agent_risks": rules}).grade(source, tool, key) is risk
-
-
-def test_the_agents_word_about_its_risk_is_explained_by_whose_rule_it_is() -> None:
-    high, low = (
-        make_effect(AgentCall(source="a", tool="b", risk=risk), {}) for risk in (Severity.HIGH, Severity.LOW)
-    )
-    assert callable(FAMILY.why) and callable(FAMILY.risk)
-    assert (FAMILY.risk(high), FAMILY.risk(low)) == (Severity.HIGH, Severity.LOW)
-    assert FAMILY.why(high) != FAMILY.why(low) and "settings" in FAMILY.why(low)
-
-
-def test_a_source_has_its_own_name_or_is_spelled_out() -> None:
-    assert (name_source("langgraph"), name_source("my-agent")) == ("LangGraph", "My agent")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "fields"),
-    [
-        ({"a": "x"}, [("arguments.a", False, True)]),
-        ({"a": "x" * LONG_CHARS}, [("arguments.a", False, True)]),
-        ({"a": "x" * (LONG_CHARS + 1)}, [("arguments.a", True, True)]),
-        ({"a": "x\ny"}, [("arguments.a", True, True)]),
-        ({"a": ""}, [("arguments.a", False, False)]),
-        ({"a": 10**LONG_CHARS}, [("arguments.a", False, True)]),
-        (
-            {"a": ["x\ny"] * LONG_CHARS, "b": True},
-            [("arguments.a", True, True), ("arguments.b", False, True)],
-        ),
-    ],
-)
-def test_each_argument_is_a_field_with_room_for_a_long_text(
-    arguments: dict[str, Any], fields: list[tuple[str, bool, bool]]
-) -> None:
-    found = _list_fields(make_effect(BASH, arguments))
-    assert [(each.name, each.many, each.required) for each in found] == fields
-
-
-def test_an_edit_keeps_each_argument_and_the_kind_of_its_value() -> None:
-    given = {"a": "x", "b": True, "c": 1, "d": 1.5, "e": [1]}
-    kinds = {"a": "string", "b": "boolean", "c": "integer", "d": "number"}
-
-    assert _make_schema(make_effect(BASH, given)) == {
-        "type": "object",
-        "properties": {name: {"type": kinds[name]} if name in kinds else {} for name in given},
-        "required": list(given),
-    }
-
-
-def test_a_call_that_a_person_could_not_read_whole_has_a_problem() -> None:
-    spare = MAX_CONTENT_CHARS - len("a:\n    ")
-    whole = make_effect(BASH, {"a": "x" * spare})
-
-    assert len(whole.body) == MAX_CONTENT_CHARS
-    assert find_problems(whole) == []
-    for arguments in ({"a": "x" * (spare + 1)}, {"a": float("nan")}):
-        assert [each.path for each in find_problems(make_effect(BASH, arguments))] == ["arguments"]
 
 
 @pytest.mark.parametrize(

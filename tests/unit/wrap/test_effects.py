@@ -173,6 +173,7 @@ def test_an_edit_keeps_each_argument_and_the_kind_of_its_value() -> None:
         ("", {"long": "x" * (effects.LONG_CHARS + 1), "lines": "a\nb"}, "Store note"),
         ("Save {path}  as {n}", {"path": "a.txt", "n": 2}, "Save a.txt as 2"),
         ("Save {missing}", {}, "Save null"),
+        ("Save {path}", {"path": "a\n{n}", "n": 2}, "Save a {n}"),
     ],
 )
 def test_a_call_is_named_by_its_rule_or_its_first_short_text(

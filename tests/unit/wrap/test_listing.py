@@ -67,7 +67,9 @@ def test_a_tool_has_the_risk_of_its_rule_and_else_a_high_one() -> None:
 
 def test_a_pin_covers_the_whole_definition_and_no_order_of_its_keys() -> None:
     assert compute_pin({"a": 1, "b": {"c": 1, "d": 2}}) == compute_pin({"b": {"d": 2, "c": 1}, "a": 1})
-    assert compute_pin({"a": 1}) != compute_pin({"a": 2})
+    changes: list[dict[str, Any]] = [{"description": "y"}, {"annotations": {}}, {"_meta": {"a": 1}}]
+    for change in changes:
+        assert compute_pin({**define(**READS), **change}) != compute_pin(define(**READS))
 
 
 @pytest.mark.parametrize(
@@ -107,6 +109,7 @@ def test_a_definition_is_usable_up_to_its_size() -> None:
         ({"readOnlyHint": True}, True),
         ({"readOnlyHint": False}, False),
         ({"readOnlyHint": "true"}, False),
+        ({"readOnlyHint": 1}, False),
         ({}, False),
         (None, False),
         ("readOnlyHint", False),

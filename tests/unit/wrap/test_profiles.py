@@ -9,8 +9,6 @@ import msgspec
 import pytest
 
 from assent.platform.values import Severity
-from assent_wrap.effects import name_call
-from assent_wrap.listing import arrange_tools, choose_mode, compute_pin
 from assent_wrap.profiles import (
     MAX_NAME_CHARS,
     MAX_SERVERS,
@@ -107,74 +105,14 @@ def test_a_name_counts_before_a_pattern_and_an_earlier_pattern_before_a_later() 
     ]
 
 
-@pytest.mark.parametrize(
-    ("hints", "trusted", "mode"),
-    [
-        ({"readOnlyHint": True}, True, "pass"),
-        ({"readOnlyHint": True}, False, "gate"),
-        ({"readOnlyHint": "true"}, True, "gate"),
-        ({"readOnlyHint": 1}, True, "gate"),
-        ({"readOnlyHint": False}, True, "gate"),
-        ({}, True, "gate"),
-        (None, True, "gate"),
-        ("readOnlyHint", True, "gate"),
-    ],
-)
-def test_only_a_true_hint_of_a_trusted_server_lets_a_tool_pass(hints: Any, trusted: bool, mode: str) -> None:
-    assert choose_mode({"annotations": hints}, None, trusted=trusted) == mode
-    assert choose_mode({"annotations": hints}, ToolRule(match="x", mode="gate"), trusted=True) == "gate"
-
-
 def definition(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": {"type": "object"}, **more}
-
-
-def test_names_are_unique_whatever_the_servers_call_their_tools() -> None:
-    found = {
-        "a": [definition("b"), definition("a_b"), definition("chieflab_get_action")],
-        "a-b": [definition("b"), definition("x" * 64)],
-        "c": [definition("x" * 64)],
-    }
-    profile = Profile(servers=tuple(UpstreamSpec(name=name, command=("x",)) for name in found))
-    offered = arrange_tools(profile, found, {}, OWN)
-    names = [each.name for each in offered]
-    assert len(set(names)) == len(names) and not OWN & set(names)
-    assert max(map(len, names)) <= 64
-    assert all(each.held and not each.hinted for each in offered)
-
-
-def test_a_pin_covers_the_whole_definition_and_not_the_order_of_its_keys() -> None:
-    one = definition("a", description="x", annotations={"readOnlyHint": True, "title": "t"})
-    same = dict(reversed(one.items()))
-    assert compute_pin(one) == compute_pin(same)
-    changes: tuple[dict[str, Any], ...] = (
-        {"description": "y"},
-        {"annotations": {}},
-        {"outputSchema": {}},
-        {"_meta": {"a": 1}},
-    )
-    for change in changes:
-        assert compute_pin({**one, **change}) != compute_pin(one)
 
 
 def test_an_order_without_a_command_and_an_unreadable_one_are_refused() -> None:
     for described in (b"{}", b"no", msgspec.json.encode({"command": ["x"], "rules": "[y]"})):
         with pytest.raises(BadProfile):
             read_order(described)
-
-
-@pytest.mark.parametrize(
-    ("tool", "template", "arguments", "title"),
-    [
-        ("write_file", "", {"path": "a.txt", "content": "long\ntext"}, "Write file: a.txt"),
-        ("createIssue", "", {"n": 1}, "Create issue"),
-        ("x", "Pay {amount} to {who}", {"amount": 3, "who": "Ada\n{n}"}, "Pay 3 to Ada {n}"),
-        ("x", "{missing}", {}, "null"),
-    ],
-)
-def test_a_call_is_named_in_one_line(tool: str, template: str, arguments: dict[str, Any], title: str) -> None:
-    assert name_call(tool, template, arguments) == title
-    assert ToolRule(match="x").risk is Severity.HIGH
 
 
 def read_one(entry: dict[str, Any], variables: dict[str, str] | None = None, key: str = "mcpServers") -> Any:

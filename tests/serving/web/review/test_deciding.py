@@ -23,9 +23,8 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.refusals import Reason
 from assent.kernel.tokens import KeyRing
-from assent.ports import NotSent, StoreUnavailable, Transaction
+from assent.ports import StoreUnavailable, Transaction
 from assent.serving.web.review.page import subject
 from assent.serving.web.shell.forms import Browser, FormNonces
 from assent.sql.loader import statements
@@ -400,40 +399,6 @@ async def test_send_now_works_again_after_a_job_that_could_not_get_through(house
     assert len(house.provider.done) == 1
 
 
-async def test_a_try_that_can_be_repeated_says_why_and_offers_to_send_again(house: House) -> None:
-    run = await house.stage(post())
-    browser, action_id = await house.opened(run), run.actions[0].id
-
-    def busy(action: object) -> Any:
-        raise NotSent(Reason.RATE_LIMITED, "the provider is busy", curable=True)
-
-    good, house.provider.then = house.provider.then, busy
-    await house.decide(browser, run.run_id, action_id, "approve", then="send")
-    await house.run_jobs()
-    page = await house.page(browser, run.run_id)
-    assert "the provider is busy" in page
-    house.provider.then = good
-
-    await house.decide(browser, run.run_id, action_id, "send")
-    await house.run_jobs()
-
-    assert (await house.action(action_id)).status == "executed"
-
-
-async def test_a_scheduled_action_is_approved_for_its_time_and_not_sent_before(house: House) -> None:
-    run = await house.stage(post(schedule_ms=START_MS + 5 * HOUR_MS))
-    browser, action_id = await house.opened(run), run.actions[0].id
-    page = await house.page(browser, run.run_id)
-    assert "Approve and send now" not in page
-
-    await house.decide(browser, run.run_id, action_id, "approve", then="send")
-
-    assert await house.run_jobs() == 0
-    house.clock.advance(hours=5)
-    assert await house.run_jobs() == 1
-    assert len(house.provider.done) == 1
-
-
 async def test_what_is_published_by_hand_is_never_sent_and_counts_once_somebody_says_where(
     house_on_any_store: House,
 ) -> None:
@@ -523,28 +488,6 @@ async def test_an_action_that_is_being_sent_can_neither_be_changed_nor_taken_bac
     await house.run_jobs()
 
     assert (await house.action(action_id)).status == "executed"
-
-
-async def test_every_decision_form_names_its_action_and_decision_and_has_the_fields_that_it_needs(
-    house: House,
-) -> None:
-    run = await house.stage(mail())
-    page = await house.page(await house.opened(run), run.run_id)
-    action_id = run.actions[0].id
-
-    assert set(form(page, action_id, "approve").fields) == {"nonce", "revision", "digest", "name"}
-    assert set(form(page, action_id, "reject").fields) == {"nonce", "digest", "revision", "name", "reason"}
-    assert set(form(page, action_id, "edit").fields) == {
-        "nonce",
-        "digest",
-        "revision",
-        "name",
-        "body",
-        "subject",
-        "recipients",
-        "asked",
-    }
-    assert form(page, action_id, "edit").fields["body"] == TEXT
 
 
 async def test_a_form_is_answered_with_503_while_the_database_is_away_and_works_when_it_is_back(
