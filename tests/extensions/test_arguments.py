@@ -17,9 +17,7 @@ import assent
 from assent.extensions.effect_types import render_arguments
 from assent.extensions.options import BadExtension
 from assent.extensions.signatures import read_signature
-from assent.serving.arguments import BadArguments, decode
 from assent.tools.catalog import input_schema
-from assent.tools.operator_effects import make_tool
 
 
 @dataclass
@@ -170,25 +168,6 @@ def test_a_value_that_does_not_fit_is_refused_in_plain_words(name: str, value: A
     with pytest.raises(assent.Problem) as refused:
         read_signature(refund).read({**SENT, name: value})
     assert (refused.value.field, refused.value.expected) == (name, expected)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "problem"),
-    [
-        ("on", "soon", ("on", "a date such as 2027-01-31", '"soon"')),
-        ("amount", "12,50", ("amount", "such as 12.50 EUR", '"12,50"')),
-    ],
-)
-def test_a_call_with_a_value_that_does_not_fit_is_refused_in_plain_words(
-    name: str, value: Any, problem: tuple[str, str, str]
-) -> None:
-    tool = make_tool(assent.Operator("acme").effect()(refund))
-    with pytest.raises(BadArguments) as refused:
-        decode(tool, {**SENT, name: value})
-    (found,) = refused.value.refusal.recovery().problems or []
-    path, expected, got = problem
-    assert (found.path, found.got) == (path, got)
-    assert expected in found.expected
 
 
 def test_an_unknown_or_missing_argument_is_named() -> None:

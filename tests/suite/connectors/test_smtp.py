@@ -22,15 +22,12 @@ from tests.suite.connectors.mail_server import (
 )
 from tests.surfaces import START_MS, ManualClock
 
-from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate.records import Effect, Media
-from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.net.mail import send_note
 from assent.net.mail_server import parse_mailbox, parse_server
 from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.present.outlook import Executed
-from assent_conform.testing import operator
 from assent_conform.testing.connector_contract import claim_action, perform_claimed
 from assent_conform.testing.operator import Wanted
 from assent_launch.channels.email.smtp import SmtpConnector
@@ -305,32 +302,6 @@ async def test_an_approved_mail_goes_out_once_and_its_message_id_is_kept(
         again = await engine.execute(action_id, key="k")
         assert isinstance(again, Executed) and again.message_id == reply.message_id
     assert len(inbox.taken) == 1
-
-
-async def test_an_approved_mail_says_what_was_shown_and_nothing_else(
-    database_url: str, tmp_path: Path
-) -> None:
-    inbox = Inbox()
-    wanted = Wanted(
-        connector="smtp",
-        channel="email",
-        verb="email",
-        subject=INJECTED,
-        body="See you at lunch on Friday.",
-        recipients=("grace@example.org",),
-    )
-    async with (
-        mail_server(inbox) as port,
-        engine_with(database_url, tmp_path, **mail_settings(port)) as engine,
-    ):
-        run = await operator.stage(engine.services, LOCAL_PRINCIPAL, wanted)
-        assert f"Subject: {INJECTED}" in run.agent_guide.render_in_chat["email"].body.splitlines()
-        await engine.approve(ActionId(run.actions[0].id))
-        assert isinstance(await engine.execute(ActionId(run.actions[0].id)), Executed)
-    message = inbox.message()
-    assert message.keys() == HEADERS and message["Subject"] == INJECTED
-    text = message.get_body(("plain",))
-    assert text is not None and text.get_content() == "See you at lunch on Friday."
 
 
 async def test_a_mail_without_a_sender_is_not_sent_under_one_that_nobody_was_shown(

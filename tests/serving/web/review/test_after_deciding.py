@@ -15,7 +15,6 @@ from tests.sqlite_files import new_sqlite
 from assent.engine.audit.actions import JournalReplay
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.preflight import Readiness
 from assent.gate.records import Status
 from assent.kernel.reasons import Reason
 from assent.ports import NotSent, Single
@@ -163,26 +162,6 @@ async def test_one_of_two_approvals_is_not_called_decided_and_no_longer_waits_fo
     assert f"row-{action.id}" not in mine
     assert "One thing waits for you" in theirs
     assert f"row-{action.id}" in theirs
-
-
-async def test_sending_through_what_is_not_connected_is_refused_before_it_is_approved(house: House) -> None:
-    run = await house.stage(post())
-    [action] = run.actions
-    browser = await house.owner()
-    ready = form(await house.page(browser, run.run_id), action.id, "approve")
-    house.provider.ready = Readiness(
-        ready=False, blocker="missing_connector", fix_hint="Connect Zernio first."
-    )
-
-    answer = await browser.post(ready.address, data={**ready.fields, "then": "send"})
-
-    assert answer.status_code == 409
-    assert "Connect Zernio first." in answer.text
-    assert "on its way" not in answer.text.lower()
-    assert (await house.action(action.id)).status is Status.AWAITING_APPROVAL
-    approved = await house.decide(browser, run.run_id, action.id, "approve")
-    page = (await browser.get(approved.headers["location"])).text
-    assert "Approved. It cannot be sent yet" in card_of(page, action.id)
 
 
 async def test_what_failed_or_is_stuck_is_in_the_inbox_and_is_told(house_on_any_store: House) -> None:

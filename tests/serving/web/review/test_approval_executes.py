@@ -33,16 +33,6 @@ def press(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
     return house
 
 
-async def test_an_approval_on_the_page_starts_the_execution_once(press: House) -> None:
-    run = await press.stage(post("press", verb="print"))
-    browser, action_id = await press.owner(), run.actions[0].id
-    answer = await press.decide(browser, run.run_id, action_id, "approve")
-    assert "did=send" in answer.headers["location"]
-    await press.run_jobs()
-    assert [action.action_id for action in press.provider.done] == [action_id]
-    assert (await press.action(action_id)).status == "executed"
-
-
 async def open_with_approving_link(house: House, run: PreparedRun) -> httpx.AsyncClient:
     """Return a browser whose link may approve and not send."""
     link = house.services.links.review_url(LOCAL_WORKSPACE, RunId(run.run_id), house.clock.now_ms(), APPROVE)

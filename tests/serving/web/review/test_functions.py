@@ -21,7 +21,6 @@ from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun
 from assent.gate.connection import ConnectorInfo
 from assent.gate.effects import EffectType, EffectTypes, Scene
-from assent.gate.preflight import Readiness
 from assent.gate.records import Effect, Media
 from assent.gate.views import Diff, Facts, Field, Preview, Severity, Table, Text, View
 from assent.kernel.refusals import Problem
@@ -289,15 +288,6 @@ async def test_the_edit_page_compares_arguments_and_stores_nothing(house: Bank) 
     assert (await house.action(action_id)).revision == 1
 
 
-async def test_without_a_declaration_the_approval_alone_runs_nothing(house: Bank) -> None:
-    run, action_id, page = await staged(house)
-    assert "The approval also runs it" not in page and "Approve and run now" in page
-    assert "“Approve only”: your agent runs it later." in page
-    await house.decide(await house.owner(), run.run_id, action_id, "approve")
-    await house.run_jobs()
-    assert house.bank.done == []
-
-
 @AT_ONCE
 async def test_an_approval_that_also_runs_it_says_so_and_does(house: Bank) -> None:
     run, action_id, page = await staged(house)
@@ -322,30 +312,6 @@ async def test_the_heading_of_a_finished_function_quotes_its_name(house: Bank) -
     noun = (await house.action(action_id)).view.noun
     assert f"“{noun}” is done" in page
     assert f"This {noun}" not in page
-
-
-@AT_ONCE
-async def test_an_approval_that_also_runs_it_waits_until_it_can_run(house: Bank) -> None:
-    house.bank.ready = Readiness(False, "no key", "Connect the bank first.")
-    run, action_id, page = await staged(house)
-    assert "Approve and run now" not in page and "is not ready, and the approval would run it at once" in page
-    answer = await house.decide(await house.owner(), run.run_id, action_id, "approve")
-    assert answer.status_code == 409
-    assert "Connect the bank first." in answer.text and "press “Approve” alone" not in answer.text
-    assert (await house.action(action_id)).status == "awaiting_approval"
-
-
-@AT_ONCE
-async def test_several_that_an_approval_also_runs_have_one_button_and_run(house: Bank) -> None:
-    run = await house.stage(refund(), refund(customer="Grace"))
-    owner, ids = await house.owner(), [action.id for action in run.actions]
-    asked = (await batch(house, owner, "approve", *ids)).text
-    assert asked.count("The approval also runs it, at once.") == 2
-    [sure] = [each for each in forms(asked) if each.address == "/inbox/batch/approve"]
-    assert "Approve and run all 2 now" in asked and len(sure.buttons) == 1
-    assert (await owner.post(sure.address, data=sure.fields)).status_code == 303
-    await house.run_jobs()
-    assert len(house.bank.done) == 2
 
 
 @pytest.mark.parametrize("kind", [{"fields": lambda effect: ()}], indirect=True)
