@@ -11,6 +11,7 @@ from tests.conformance.proxy import Handler, ProxyTransport
 from tests.surfaces import BASE_URL, Surface
 
 from assent_conform.checks.checking import ConformanceCheck, ConformanceReport, Need, Scene, run_checks
+from assent_conform.checks.profiles import FULL, Profile
 from assent_conform.checks.wire import HttpWire, Patience, Server
 
 EVERYTHING: tuple[Need, ...] = ("key", "other_key", "effects", "launch", "http")
@@ -28,6 +29,7 @@ class Site:
         *checks: ConformanceCheck,
         through: Handler | None = None,
         has: Collection[Need] = EVERYTHING,
+        profile: Profile = FULL,
         **options: Any,
     ) -> ConformanceReport:
         transport: httpx.AsyncBaseTransport = httpx.ASGITransport(
@@ -37,7 +39,7 @@ class Site:
             transport = ProxyTransport(transport, through)
         wire, patience = HttpWire(BASE_URL, transport=transport), Patience(self._pass_time)
         nobody, mine, other = (Server(wire, patience, key) for key in (None, *self.keys))
-        return await run_checks(checks, Scene(nobody, mine, other), has=has, **options)
+        return await run_checks(checks, Scene(nobody, mine, other, profile), has=has, **options)
 
     async def _pass_time(self, seconds: float) -> None:
         self.surface.clock.advance(seconds=seconds)

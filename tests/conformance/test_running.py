@@ -23,7 +23,9 @@ from assent_conform.checks.checking import (
     check,
     expect,
 )
+from assent_conform.checks.profiles import CORE
 from assent_conform.checks.wire import MAX_WAIT_SECONDS, MAX_WAITED_SECONDS, Patience, Throttled, Unreachable
+from assent_launch.extension import list_tools
 
 pytestmark = [pytest.mark.own_database, pytest.mark.parametrize("database", ["sqlite"])]
 
@@ -46,6 +48,29 @@ async def test_without_keys_only_what_needs_none_is_run_and_the_rest_says_why(si
     assert by_status(report, "passed").keys() == {
         each.name for each in ALL_CHECKS if set(each.needs) <= {"http"}
     } - {"rate_refusal"}
+
+
+@pytest.mark.parametrize(
+    "changed_settings", [{"operators": ("assent_conform.staging",), "owner_workspaces": ("all",)}]
+)
+async def test_the_profile_of_the_core_stages_by_its_own_operator_and_names_what_it_leaves_out(
+    site: Site,
+) -> None:
+    called: set[str | None] = set()
+
+    async def watch(asked: Asked, forward: Forward) -> Told:
+        called.add(asked.tool)
+        return await forward(asked)
+
+    has = [each for each in EVERYTHING if each != "launch"]
+    report = await site.run(*ALL_CHECKS, through=watch, has=has, profile=CORE)
+    assert by_status(report, "failed") == {}
+    left_out = by_status(report, "not_run")
+    assert left_out.pop("clean_output") == MISSING["stdio"]
+    left_out.pop("rate_refusal", None)
+    assert left_out == {each.name: MISSING["launch"] for each in ALL_CHECKS if "launch" in each.needs}
+    assert "conform_note" in called
+    assert called.isdisjoint(tool.name for tool in list_tools())
 
 
 async def test_only_checks_of_a_named_rule_are_run(site: Site) -> None:
