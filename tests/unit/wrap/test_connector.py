@@ -1,22 +1,29 @@
-"""The connector of approved calls: which tool may be called to read, and what is read with it."""
+"""The connector of approved calls: which tool may be called to read, what is read with it, and what is known of a
+call."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 from tests.surfaces import ManualClock
 from tests.unit.scripted import ScriptedRow, ScriptedStore
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.outcomes import Delivered, NotSent, OutcomeUnknown
+from assent.gate.records import Effect
+from assent.ports import Transaction
 from assent_wrap.connector import BEFORE_CHARS, CallConnector, _read_present
-from assent_wrap.effects import CALL, CONNECTORS
+from assent_wrap.effects import CALL, CONNECTORS, CallDetails, make_call
 from assent_wrap.listing import compute_pin
-from assent_wrap.profiles import DiffTemplate, ServerRules, ToolRule, UpstreamSpec
-from assent_wrap.transports import RpcError
-from assent_wrap.upstreams import Upstream
+from assent_wrap.profiles import DiffTemplate, Profile, ServerRules, ToolRule, UpstreamSpec
+from assent_wrap.repository import FIELD, identify
+from assent_wrap.transports import RpcError, Unanswered, Unsent
+from assent_wrap.upstreams import Upstream, Upstreams
 
+INFO = next(each for each in CONNECTORS if each.id == CALL)
 LOOK: dict[str, Any] = {"name": "look", "inputSchema": {}, "annotations": {"readOnlyHint": True}}
 STORE: dict[str, Any] = {"name": "store", "inputSchema": {}}
 TRUSTED = ServerRules(trusted=True)
@@ -66,8 +73,7 @@ async def test_a_tool_reads_what_a_call_replaces_if_an_agent_may_call_it_without
     pin = compute_pin(accepted) if accepted is not None else ""
     rows = [ScriptedRow(server="notes", tool="look", pin=pin, hinted=hinted)] if accepted is not None else []
     services = SimpleNamespace(store=ScriptedStore(**{"wrap.list_wrap_pins": rows}))
-    info = next(each for each in CONNECTORS if each.id == CALL)
-    connector = CallConnector(cast(Any, services), cast(Any, None), cast(Any, None), info)
+    connector = CallConnector(cast(Any, services), cast(Any, None), cast(Any, None), INFO)
     server = Answering({}, tool)
 
     found = [
@@ -96,3 +102,92 @@ async def test_the_text_that_a_call_would_replace_is_what_its_reader_answers(
 
     assert await _read_present(server, template, {"file": "a.txt", "content": "new"}) == text
     assert server.asked == [{"name": "look", "arguments": {"path": "a.txt"}}]
+
+
+KEY = b"a key of wrapped servers"
+KEPT = Profile(servers=(UpstreamSpec(name="notes", command=("notes",)),))
+
+
+class KeptProfile:
+    """A vault that holds one profile."""
+
+    def __init__(self, text: str | None) -> None:
+        self._text = text
+
+    def open(self, *_: Any) -> Transaction[dict[str, str]]:
+        yield from ()
+        return {FIELD: self._text} if self._text is not None else {}
+
+
+def connect(server: Answering, profile: Profile | None = KEPT) -> tuple[CallConnector, Effect]:
+    """A connector with a server, and a call of its tool that was approved under a profile."""
+    text = msgspec.json.encode(profile).decode() if profile is not None else None
+    profile_id = identify(KEY, LOCAL_WORKSPACE, text or "")
+    keys = SimpleNamespace(wrapped_servers=SimpleNamespace(keys=(b"a newer one", KEY)))
+    services = SimpleNamespace(store=ScriptedStore(), vault=KeptProfile(text), keys=keys)
+    upstreams = Upstreams(ManualClock())
+    upstreams._open[(profile_id, "notes")] = server
+    connector = CallConnector(cast(Any, services), upstreams, cast(Any, None), INFO)
+    details = CallDetails(profile=profile_id, server="notes", tool="store", pin=compute_pin(STORE))
+    return connector, make_call(details, {"path": "a"}, repeat=False)
+
+
+@pytest.mark.parametrize("profile", [None, Profile(servers=(UpstreamSpec(name="files", command=("x",)),))])
+async def test_a_call_whose_server_is_not_known_any_more_is_not_made(profile: Profile | None) -> None:
+    server = Answering({}, STORE)
+    connector, effect = connect(server, profile)
+
+    assert await connector._find_server(LOCAL_WORKSPACE, effect) == (ServerRules(), None)
+    with pytest.raises(NotSent) as refused:
+        await connector.perform(cast(Any, SimpleNamespace(workspace_id=LOCAL_WORKSPACE)), effect)
+    assert not refused.value.curable and server.asked == []
+
+
+class Sending:
+    """The context of one attempt, which notes whether it may have sent something."""
+
+    workspace_id = LOCAL_WORKSPACE
+    key = "k"
+
+    def __init__(self) -> None:
+        self.forgot = False
+
+    def left(self) -> float:
+        return 1.0
+
+    async def begin_sending(self) -> None: ...
+
+    def forget_sending(self) -> None:
+        self.forgot = True
+
+
+@pytest.mark.parametrize(
+    ("result", "tools", "curable", "forgot"),
+    [
+        (Unsent("it has stopped"), [STORE], True, True),
+        (RpcError(-32602, "no such argument"), [STORE], False, False),
+        ({"resultType": "input_required"}, [STORE], False, False),
+        ({}, [{**STORE, "description": "Another one."}], False, False),
+        ({}, [LOOK], False, False),
+        (RpcError(-32000, "broken"), [STORE], None, False),
+        (Unanswered("it did not answer"), [STORE], None, False),
+    ],
+    ids=["not sent", "refused", "asks", "changed", "gone", "an error of its own", "no answer"],
+)
+async def test_only_what_a_server_cannot_have_done_counts_as_not_made(
+    result: dict[str, Any] | Exception, tools: list[dict[str, Any]], curable: bool | None, forgot: bool
+) -> None:
+    ctx, (connector, effect) = Sending(), connect(Answering(result, *tools))
+
+    with pytest.raises(OutcomeUnknown if curable is None else NotSent) as ended:
+        await connector.perform(cast(Any, ctx), effect)
+    assert getattr(ended.value, "curable", None) is curable and ctx.forgot is forgot
+
+
+async def test_an_approved_call_is_made_with_exactly_its_arguments_and_its_result_is_kept() -> None:
+    server = Answering({"content": [], "isError": True}, LOOK, STORE)
+    connector, effect = connect(server)
+
+    made = await connector.perform(cast(Any, Sending()), effect)
+    assert made == Delivered("notes:k", output={"content": [], "isError": True})
+    assert server.asked == [{"name": "store", "arguments": {"path": "a"}}]
