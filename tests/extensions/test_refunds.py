@@ -69,19 +69,6 @@ async def test_a_refund_is_staged_approved_by_a_person_and_paid_once_with_the_ap
     assert kinds[0] == "run_prepared" and len(kinds) >= 4
 
 
-async def test_a_process_that_dies_while_it_pays_leaves_an_unknown_outcome_and_no_second_payment(
-    surface: Gate, shop: Any
-) -> None:
-    action_id = await stage(surface)
-    await approve(surface, action_id)
-    await surface.claim(action_id)
-    surface.clock.advance(hours=20)
-    await surface.run_jobs()
-    assert await surface.where(action_id) == "outcome_unknown"
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
-    assert shop.LEDGER == []
-
-
 async def test_a_plain_function_runs_beside_the_event_loop_and_has_its_own_time_limit(
     surface: Gate, shop: Any
 ) -> None:
@@ -134,16 +121,6 @@ async def test_an_effect_that_cannot_be_scheduled_has_no_time_among_its_argument
     assert edited["problems"][0]["path"] == "scheduleFor"
 
 
-async def test_a_scheduled_refund_waits_for_its_time(surface: Gate, shop: Any) -> None:
-    due = "2026-09-22T12:00:00Z"
-    action_id = await stage(surface, **WANTED, scheduleFor=due)
-    await approve(surface, action_id)
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
-    surface.clock.advance(days=2)
-    await surface.run_jobs()
-    assert len(shop.LEDGER) == 1
-
-
 async def test_the_operator_is_in_discovery_openapi_and_the_list(surface: Gate) -> None:
     documents = {
         path: (await surface.http.get(path)).text
@@ -155,14 +132,6 @@ async def test_the_operator_is_in_discovery_openapi_and_the_list(surface: Gate) 
     assert own["primaryTool"] == REFUND
     names = [tool["name"] for tool in (await surface.rpc("tools/list"))["result"]["tools"]]
     assert {REFUND, RING} <= set(names)
-
-
-async def test_rest_prepares_the_effect_too(surface: Gate) -> None:
-    answer = await surface.http.post(
-        f"/api/tools/{RING}", json={"times": 3}, headers={"Authorization": f"Bearer {surface.key}"}
-    )
-    assert answer.status_code == 200
-    assert answer.json()["actions"][0]["type"] == "acme-billing_ring"
 
 
 async def test_an_edit_of_the_text_alone_changes_nothing(surface: Gate) -> None:

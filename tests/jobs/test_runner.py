@@ -90,17 +90,6 @@ async def test_waking_starts_a_job_at_once(url: str) -> None:
         await handler.until_ran(1)
 
 
-async def test_a_job_that_another_process_enqueued_is_found(url: str) -> None:
-    handler = Handled()
-    async with (
-        opened(url) as store,
-        opened(url) as elsewhere,
-        running(runner(store, Clock(), greeting(handler))),
-    ):
-        await enqueue(elsewhere, "k")
-        await handler.until_ran(1)
-
-
 async def test_no_more_jobs_run_at_once_than_allowed(url: str) -> None:
     gate, at_once, most = asyncio.Event(), 0, 0
 

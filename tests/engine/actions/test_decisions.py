@@ -20,7 +20,6 @@ from tests.engine.actions.kit import (
     Gate,
 )
 
-from assent.gate.records import Assurance
 from assent.kernel.times import iso_time
 from assent.tools.catalog import input_schema
 from assent_launch.testing import ALL_TOOLS
@@ -210,37 +209,6 @@ async def test_no_other_tool_makes_an_action_approved(surface: Gate) -> None:
         await surface.ask(tool.name, **arguments)
         assert await surface.where(action_id) != "approved", tool.name
     assert surface.calls == 0
-
-
-@pytest.mark.rule("E70", "E62")
-async def test_chat_and_page_move_the_same_record_through_the_same_machine(surface: Gate) -> None:
-    action_id = await surface.staged()
-    await surface.approve_as(Assurance.LINK, action_id, "Grace")
-    assert (await surface.record(action_id))["approvedBy"] == "Grace"
-    assert (await surface.done(WITHDRAW, actionId=action_id))["status"] == "awaiting_approval"
-    await surface.approve_as(Assurance.PERSON, action_id)
-    assert (await surface.done(EDIT, actionId=action_id, body=OTHER))["status"] == "awaiting_approval"
-    run_id = (await surface.record(action_id))["runId"]
-    moves = [(event["kind"], event["facts"].get("via")) for event in await surface.events(run_id)]
-    assert moves == [
-        ("run_prepared", None),
-        ("action_approve", "page"),
-        ("action_withdraw", "chat"),
-        ("action_approve", "page"),
-        ("action_edit", "chat"),
-    ]
-
-
-@pytest.mark.rule("E22")
-async def test_a_withdrawn_approval_waits_again_and_can_be_given_again(surface: Gate) -> None:
-    action_id = await surface.approved()
-    answer = await surface.done(WITHDRAW, actionId=action_id, reason="wait for legal")
-    assert (answer["status"], answer["revision"], answer["approvedBy"]) == ("awaiting_approval", 1, None)
-    assert action_id in [a["id"] for a in (await surface.done(PENDING))["actions"]]
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
-    await surface.done(APPROVE, actionId=action_id)
-    await surface.done(EXECUTE, actionId=action_id)
-    assert len(surface.ledger) == 1
 
 
 async def test_what_waits_for_a_human_is_listed_until_it_is_decided_or_expired(surface: Gate) -> None:

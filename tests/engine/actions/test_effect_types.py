@@ -78,10 +78,3 @@ async def test_decisions_about_an_effect_that_teaches_nothing_are_not_remembered
     )
     assert {entry.channel for entry in entries} == {"horn"}
     assert {entry.kind for entry in entries} == {"approval", "edit", "lesson", "rejection"}
-
-
-async def test_only_the_tools_of_a_type_execute_it(band: Gate) -> None:
-    bell, horn = await band.approved(**RING), await band.approved(**BLOW)
-    assert (await band.done(SEND, actionId=bell))["status"] == "executed"
-    assert (await band.denied(SEND, actionId=horn))["reason"] == "validation_error"
-    assert await band.where(horn) == "approved"

@@ -34,17 +34,3 @@ async def test_an_agent_reads_who_has_approved_and_how_many_are_missing(surface:
 
 async def test_where_one_approval_suffices_the_answer_names_no_others(surface: Gate) -> None:
     assert "approvals" not in await surface.done(GET, actionId=await surface.approved())
-
-
-@pytest.mark.every_surface
-async def test_one_of_two_is_recalled_before_the_execution_and_the_other_is_kept(surface: Gate) -> None:
-    action_id = await high(surface)
-    for name in ("Ada", "Grace"):
-        await surface.approve_as(Assurance.PERSON, action_id, name)
-    assert await surface.where(action_id) == "approved"
-    await surface.withdraw_as("Ada", action_id)
-    shown = await surface.done(GET, actionId=action_id)
-    assert ([each["by"] for each in shown["approvals"]], shown["status"]) == (["Grace"], "awaiting_approval")
-    await surface.approve_as(Assurance.PERSON, action_id, "Lin")
-    await surface.done(EXECUTE, actionId=action_id)
-    assert len(surface.ledger) == 1

@@ -63,15 +63,6 @@ async def test_a_lost_outcome_ends_as_executed_with_the_right_id(
         assert len(providers.effects(provider)) == 1
 
 
-@BOTH
-async def test_a_lost_outcome_on_postgres_too(providers: Providers, provider: str) -> None:
-    action_id = await providers.approved(provider)
-    providers.server(provider).plan(Outcome.RESET_AFTER)
-    await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    assert await providers.engine.reconcile() == 1
-    await providers.executed(action_id)
-
-
 @pytest.mark.parametrize(("provider", "hours"), [("zernio", 0.1), ("resend", 13)])
 async def test_nothing_is_sent_again_outside_the_window(tmp_path: Path, provider: str, hours: float) -> None:
     async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:

@@ -264,14 +264,6 @@ async def test_hostile_words_of_a_reviewer_are_text_too(house: House) -> None:
     assert escape(evil) in page and escape(name) in page
 
 
-async def test_characters_that_nobody_sees_are_named_where_they_stand(house: House) -> None:
-    run_id, _ = await house.store_as_is(post(body="Pay \u202eevil\u202c to \u200bus\U000e0041 now\x07"))
-    page = await house.page(await house.owner(), run_id)
-
-    for name in ("U+202E", "U+202C", "U+200B", "U+E0041", "U+0007"):
-        assert f'<span class="unseen">{name}</span>' in page
-
-
 async def test_empty_lines_that_push_the_rest_out_of_sight_are_counted(house: House) -> None:
     run_id, _ = await house.store_as_is(mail(body="Safe." + "\n" * 399 + " \nNot safe.\n\n\nEnd."))
     page = await house.page(await house.owner(), run_id)
@@ -385,13 +377,6 @@ def test_an_address_made_to_deceive_says_so(url: str, odd: str) -> None:
     [target] = targets(f"Look at {url}")
 
     assert odd in target.oddity
-
-
-def test_a_backslash_is_a_slash_as_browsers_have_it() -> None:
-    [target] = targets("Log in at https://evil.example\\@paypal.com/login now")
-
-    assert target.host == "evil.example"
-    assert "leads to paypal.com" not in target.oddity
 
 
 @pytest.mark.parametrize(

@@ -118,11 +118,6 @@ async def test_runs_are_found_by_goal_state_and_operator(world: World) -> None:
     assert "Nothing found" in await world.page("/runs?q=100%25_")
 
 
-async def test_the_pages_of_a_run_tell_its_status_from_its_actions(world: World) -> None:
-    assert "Sent and measured" in await world.page("/runs?q=ASSENT+to")
-    assert "Sent and measured" in await world.page(f"/runs/{world.launch.run_id}/story")
-
-
 async def test_pages_of_runs_cover_all_of_them_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from assent.serving.web import runs as runs_screens
 
