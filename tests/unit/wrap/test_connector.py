@@ -31,7 +31,7 @@ PASSED = ServerRules(tools=(ToolRule(match="look", mode="pass"),))
 
 
 class Answering(Upstream):
-    """A server with these tools, which answers each call with the same result."""
+    """A server with these tools, which answers each call with the same result. Without tools it does not start."""
 
     def __init__(self, result: dict[str, Any] | Exception, *tools: dict[str, Any]) -> None:
         super().__init__(UpstreamSpec(name="notes", command=("notes",)), {}, ManualClock(), tuple)
@@ -40,6 +40,8 @@ class Answering(Upstream):
         self.asked: list[dict[str, Any]] = []
 
     async def list_tools(self) -> tuple[dict[str, Any], ...]:
+        if not self._offered:
+            raise Unsent("it does not start")
         return self._offered
 
     async def request(self, method: str, params: Any, *_: Any, **__: Any) -> dict[str, Any]:
@@ -165,6 +167,7 @@ class Sending:
     ("result", "tools", "curable", "forgot"),
     [
         (Unsent("it has stopped"), [STORE], True, True),
+        ({}, [], True, False),
         (RpcError(-32602, "no such argument"), [STORE], False, False),
         ({"resultType": "input_required"}, [STORE], False, False),
         ({}, [{**STORE, "description": "Another one."}], False, False),
@@ -172,7 +175,7 @@ class Sending:
         (RpcError(-32000, "broken"), [STORE], None, False),
         (Unanswered("it did not answer"), [STORE], None, False),
     ],
-    ids=["not sent", "refused", "asks", "changed", "gone", "an error of its own", "no answer"],
+    ids=["not sent", "not started", "refused", "asks", "changed", "gone", "an error of its own", "no answer"],
 )
 async def test_only_what_a_server_cannot_have_done_counts_as_not_made(
     result: dict[str, Any] | Exception, tools: list[dict[str, Any]], curable: bool | None, forgot: bool

@@ -344,6 +344,16 @@ def test_a_stray_print_of_the_front_is_no_part_of_the_protocol(capfd: pytest.Cap
     assert tuple(capfd.readouterr()) == ("protocol", "stray")
 
 
+@pytest.mark.parametrize(("tools", "asked"), [("", hook.DEFAULT_TOOLS), ("Read", "Read")])
+def test_the_printed_hooks_ask_about_the_given_tools_or_about_those_that_change_something(
+    tools: str, asked: str, tmp_path: Path
+) -> None:
+    options = hook.read_options(["--print-settings", "--tools", tools, "--data-dir", str(tmp_path)])
+    (before,) = msgspec.json.decode(hook._answer(options).output)["hooks"]["PreToolUse"]
+    assert before["matcher"].split("|")[0] == asked.split(",")[0]
+    assert asked in before["hooks"][0]["command"]
+
+
 def test_the_hook_that_is_late_ends_with_its_process() -> None:
     before = set(threading.enumerate())
     hook._deny_in_time(3600)

@@ -501,13 +501,6 @@ async def test_what_a_server_tells_and_asks_over_pipes_is_taken() -> None:
     ]
 
 
-@pytest.mark.parametrize("command", [("/no/such/program",), ("a\0b",)])
-async def test_a_command_that_cannot_be_started_has_sent_nothing(command: tuple[str, ...]) -> None:
-    person = Person()
-    with pytest.raises(Unsent, match="cannot be started"):
-        await StdioLink.start(replace(SPEC, command=command, url=""), {}, person.asked, person.tell)
-
-
 async def test_a_request_over_pipes_that_are_closed_is_refused_at_once_with_the_reason() -> None:
     process = Process()
     async with at_process(process) as link:
@@ -520,12 +513,17 @@ async def test_a_request_over_pipes_that_are_closed_is_refused_at_once_with_the_
 
 
 @pytest.mark.parametrize(
-    ("command", "why"), [("/no/such/command", "No such file or directory"), ("a\0b", "embedded null byte")]
+    ("command", "folder", "why"),
+    [
+        ("/no/such/command", "", "No such file or directory"),
+        ("/bin/sh", "/no/such/folder", "No such file or directory"),
+        ("a\0b", "", "embedded null byte"),
+    ],
 )
 async def test_a_command_that_cannot_be_started_is_named_with_the_reason_alone(
-    command: str, why: str
+    command: str, folder: str, why: str
 ) -> None:
     person = Person()
     with pytest.raises(Unsent) as error:
-        await StdioLink.start(replace(SPEC, command=(command,)), {}, person.asked, person.tell)
+        await StdioLink.start(replace(SPEC, command=(command,), cwd=folder), {}, person.asked, person.tell)
     assert str(error.value) == f"{command} cannot be started: {why}"

@@ -132,8 +132,7 @@ class CallConnector(_Ready):
             listed = {each["name"]: each for each in await upstream.list_tools()}
         except (Unsent, Unanswered, RpcError) as error:
             raise _refuse(str(error), curable=True) from None
-        definition = listed.get(details.tool)
-        if definition is None or compute_pin(definition) != details.pin:
+        if compute_pin(listed.get(details.tool, {})) != details.pin:
             why = f"the tool {details.tool} of {details.server} has changed since this call was proposed"
             raise _refuse(why, curable=False)
         params = {"name": details.tool, "arguments": effect.arguments}
