@@ -243,10 +243,6 @@ class Server:
             self.drop(self.shared)
             del self.shared
 
-    def run_on(self, url: str, script: str) -> None:
-        """Execute statements in a database of this server."""
-        self._loop.run_until_complete(_execute(url, script))
-
     def drop(self, url: str) -> None:
         self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
 

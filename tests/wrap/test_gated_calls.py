@@ -75,34 +75,6 @@ async def test_sixty_four_equal_proposals_are_one_question_and_one_call(
     assert await wrapped.waiting() == []
 
 
-async def test_after_a_decision_the_same_call_is_a_new_question(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    first = client.start_call("store", path="a", content="b")
-    (waiting,) = await wrapped.until_waiting()
-    await wrapped.done("chieflab_reject_action", actionId=waiting["id"], reason="Not this one.")
-    rejected = (await asyncio.wait_for(first, 20))["result"]
-    assert rejected["isError"] and "Not this one." in said(rejected)
-    client.start_call("store", path="a", content="b")
-    (again,) = await wrapped.until_waiting()
-    assert again["id"] != waiting["id"]
-    assert wrapped.calls_of("store") == []
-
-
-async def test_a_call_that_no_one_decides_answers_with_the_way_on_and_without_structured_content(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    answer = client.start_call("store", meta={"progressToken": "t"}, path="a", content="b")
-    (waiting,) = await wrapped.until_waiting()
-    await wrapped.until_held()
-    wrapped.clock.advance(seconds=46)
-    result = (await asyncio.wait_for(answer, 20))["result"]
-    refusal = json.loads(said(result).splitlines()[-1])
-    assert refusal["reason"] == "requires_approval"
-    assert result["isError"] is True and "structuredContent" not in result
-    assert waiting["id"] in refusal["fixActionForAgent"] and "/runs/" in refusal["reviewUrl"]
-
-
 @pytest.mark.parametrize("preset", ["relay", "people", "two_people"])
 async def test_an_agent_cannot_approve_its_own_gated_call_under_a_preset(
     wrapped: Wrapped, client: FrontClient, preset: str

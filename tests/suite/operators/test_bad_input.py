@@ -435,9 +435,6 @@ async def test_what_is_no_number_is_not_recorded(embedded: Loop, metrics: dict[s
     assert measured["measurement"]["sources"][0]["source"] == "site"
 
 
-# ── memory ───────────────────────────────────────────────────────────────────────────────────────
-
-
 # ── arguments ────────────────────────────────────────────────────────────────────────────────────
 
 
