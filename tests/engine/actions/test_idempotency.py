@@ -128,22 +128,6 @@ async def test_executing_again_with_the_same_key_gives_the_same_bytes_and_no_sec
     assert len(surface.ledger) == surface.calls == 1
 
 
-@pytest.mark.rule("E27", "E63")
-async def test_the_key_is_looked_up_before_the_status(surface: Gate) -> None:
-    action_id = await surface.approved()
-    first = await surface.done(EXECUTE, actionId=action_id, idempotencyKey="k")
-    assert await surface.done(EXECUTE, actionId=action_id, idempotencyKey="k") == first
-    for key in ({"idempotencyKey": "another"}, {}):
-        answer = await surface.denied(EXECUTE, actionId=action_id, **key)
-        assert {name: answer[name] for name in ("reason", "retryable", "status", "externalId")} == {
-            "reason": "requires_approval",
-            "retryable": False,
-            "status": "executed",
-            "externalId": first["externalId"],
-        }
-    assert len(surface.ledger) == 1
-
-
 @pytest.mark.rule("E27", "E49")
 async def test_a_final_refusal_by_the_provider_is_repeated_word_for_word(surface: Gate) -> None:
     action_id = await surface.approved()

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from tests.serving.web.review.kit import House, form, mail, path_of, post
 from tests.sqlite_files import new_sqlite
-from tests.surfaces import BASE_URL, SECRET, START_MS
+from tests.surfaces import SECRET, START_MS
 
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -344,9 +344,3 @@ async def test_a_decision_by_a_browser_whose_link_was_ended_meanwhile_is_refused
 
     assert answer.status_code == 403
     assert (await house.action(run.actions[0].id)).status == "awaiting_approval"
-
-
-async def test_the_address_that_people_know_is_the_one_in_the_link(house: House) -> None:
-    run = await house.stage(post())
-
-    assert run.review_url.startswith(f"{BASE_URL}/runs/{run.run_id}?token=")
