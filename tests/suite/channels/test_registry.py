@@ -12,7 +12,7 @@ from assent_launch import channels
 from assent_launch.channels.registry import CONNECTORS, MODULES, TABLE
 
 FOLDER = Path(channels.__file__).parent
-SHARED = {"__init__", "channel", "factory", "registry"}
+SHARED = {"__init__", "channel", "factory", "key_connector", "registry"}
 OWN = "site"
 """The provider that is this server itself."""
 
