@@ -42,12 +42,13 @@ from assent.jobs.kinds import job_kinds  # noqa: E402
 from assent.jobs.worker import Runner  # noqa: E402
 from assent.processes import store_position  # noqa: E402
 from assent.processes.serve import Surfaces  # noqa: E402
-from assent.stores import sqlite_transactions  # noqa: E402
+from assent.stores import sqlite_reading, sqlite_transactions  # noqa: E402
 from assent_wrap import proposals  # noqa: E402
 
 store_position.RECORD_SECONDS = 600.0  # type: ignore[misc] # the position is recorded beside the calls, not by one
 store_position.PAUSE_SECONDS = 600.0  # type: ignore[misc] # nor later, because a call before claimed an action
-sqlite_transactions.BRIEF_SECONDS = 60.0  # type: ignore[misc] # a slow disk must not change which thread writes
+# A slow disk must not change which thread writes or reads.
+sqlite_transactions.BRIEF_SECONDS = sqlite_reading.BRIEF_SECONDS = 60.0  # type: ignore[misc,attr-defined]
 
 proposals.HOLD_SECONDS = 0  # type: ignore[misc] # the call answers that a person has to approve it, and waits for no one
 
