@@ -1,4 +1,4 @@
-"""A caller that is alone: a write that meets nobody stays on its thread, and everything else is as it was."""
+"""The writes of a caller that is alone run on its own thread; all others go through the queue."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ async def open_job(house: House, run: PreparedRun, decision: Decision) -> Press 
 
 
 async def pause() -> None:
-    """What runs by itself is only waited for."""
+    """A job starts without a call, so the test only waits for it."""
 
 
 Open = Callable[[House, PreparedRun, Decision], Awaitable[Press | None]]

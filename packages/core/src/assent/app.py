@@ -189,7 +189,7 @@ class App:
         self.wake_jobs: Callable[[], None] = lambda: None
         """Set by the code that runs the jobs in this process."""
         self.is_alone: Callable[[], bool] = lambda: one_client
-        """Whether nobody else would share a commit with the caller. Set by the code that serves several clients."""
+        """Whether no other caller would share this commit. Set by the code that serves several clients."""
 
     def owns(self, workspace_id: WorkspaceId | None) -> bool:
         """Whether a workspace is one of the owner's, which use what the settings bring. None stands for a

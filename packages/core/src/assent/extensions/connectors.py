@@ -760,7 +760,7 @@ def make_connectors(
 ) -> dict[str, Connector]:
     """Return the connectors by their ids. `variables` are the environment variables, which hold the
     clients of OAuth connectors."""
-    # Imported late: it stands on this module.
+    # Imported late: that module imports this one.
     from assent.extensions.http_effects import HttpAccess, HttpEffect, make_http_connectors
 
     server = services()

@@ -35,7 +35,7 @@ def open_store(
     first call.
 
     `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `is_alone` says
-    whether nobody else would share a commit with the caller. `follow` is told PostgreSQL's time, and how
+    whether no other caller would share this commit. `follow` is told PostgreSQL's time, and how
     many milliseconds ago at most it was read: at every new connection, and about once a second while
     the journal grows. `prepare` runs before the first call and may use the store; other calls wait
     for it, share its error, and a later call repeats it.
