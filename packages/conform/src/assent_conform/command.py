@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 import typer
 
-from assent.platform.commands import CommandSession, Failure
+from assent.sdk import CommandSession, Failure
 
 if TYPE_CHECKING:
     from assent_conform.checks.checking import CheckOutcome, ConformanceReport, Need
@@ -95,9 +95,6 @@ def conform(
     junit: Annotated[
         str | None, typer.Option("--junit", metavar="FILE", help="Also write the results as JUnit XML.")
     ] = None,
-    json_report: Annotated[
-        str | None, typer.Option("--json-report", metavar="FILE", help="Also write them as JSON.")
-    ] = None,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", help="How long one answer may take.")
     ] = 60.0,
@@ -111,7 +108,7 @@ def conform(
     server = Target(words, is_url, keys, key_env or OWN_KEY_VARIABLE, timeout)
     from assent_conform.checks.wire import Unreachable
 
-    with _reserve_reports(junit, json_report) as files:
+    with _reserve_report(junit) as file:
         try:
             run = _run(
                 session, server, allow_effects=allow_effects, profile=profile, safe=safe, rules=rule or []
@@ -121,7 +118,8 @@ def conform(
             raise Failure(_explain_unreachable(server, str(error))) from error
         except asyncio.CancelledError:
             return INTERRUPTED
-        _write_reports(files, report)
+        if file is not None:
+            _write_report(file, report)
     session.give(report, f"{report.passed} passed, {report.failed} failed, {report.not_run} not run")
     if not report.passed and not report.failed:
         session.say("Nothing was checked, so this is no success. Each check says what it needs.")
@@ -205,41 +203,34 @@ def _read_keys() -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def _reserve_reports(junit: str | None, json_report: str | None) -> Iterator[dict[str, ReportFile]]:
-    """Find out before the checks that the reports can be written, and leave no draft behind."""
+def _reserve_report(junit: str | None) -> Iterator[ReportFile | None]:
+    """Find out before the checks that the report can be written, and leave no draft behind."""
+    if junit is None:
+        yield None
+        return
     from assent_conform.checks.reports import ReportFile, UnwritableReport
 
-    named = {
-        flag: path for flag, path in (("--junit", junit), ("--json-report", json_report)) if path is not None
-    }
-    if len({os.path.realpath(path) for path in named.values()}) < len(named):
-        raise Failure("--junit and --json-report name the same file. Give each its own.")
-    files: dict[str, ReportFile] = {}
     try:
-        for flag, path in named.items():
-            try:
-                files[flag] = ReportFile(Path(path))
-            except UnwritableReport as error:
-                raise Failure(_explain_unwritable(flag, path, error)) from error
-        yield files
+        file = ReportFile(Path(junit))
+    except UnwritableReport as error:
+        raise Failure(_explain_unwritable(junit, error)) from error
+    try:
+        yield file
     finally:
-        for file in files.values():
-            file.drop()
+        file.drop()
 
 
-def _write_reports(files: dict[str, ReportFile], report: ConformanceReport) -> None:
-    from assent_conform.checks.reports import UnwritableReport, encode_json, encode_junit
+def _write_report(file: ReportFile, report: ConformanceReport) -> None:
+    from assent_conform.checks.reports import UnwritableReport, encode_junit
 
-    encoders = {"--junit": encode_junit, "--json-report": encode_json}
-    for flag, file in files.items():
-        try:
-            file.write(encoders[flag](report))
-        except UnwritableReport as error:
-            raise Failure(_explain_unwritable(flag, file.name, error)) from error
+    try:
+        file.write(encode_junit(report))
+    except UnwritableReport as error:
+        raise Failure(_explain_unwritable(file.name, error)) from error
 
 
-def _explain_unwritable(flag: str, path: str, error: Exception) -> str:
-    return f"{flag} {path} cannot be written: {error}. Name a file in a directory that exists and that you may write."
+def _explain_unwritable(path: str, error: Exception) -> str:
+    return f"--junit {path} cannot be written: {error}. Name a file in a directory that exists and that you may write."
 
 
 def _explain_unreachable(target: Target, error: str) -> str:

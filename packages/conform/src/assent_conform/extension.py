@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.declarations import Command, Extension
+from assent.sdk import Command, Extension
 
 
 def _list_commands() -> tuple[Command, ...]:

@@ -1,14 +1,15 @@
 """Assent lets AI agents act with a human's consent that the server enforces.
 
-The names below are the public API for operators, effects and connectors. They are
-imported at their first use, because a server's first answer needs none of them.
+The names below are the public API for operators, effects and connectors; `assent.sdk` has that of packages which extend
+the server. They are imported at their first use, because a server's first answer needs none of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from assent.extensions.channels import ChannelType as EffectType
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from assent.extensions.operators import Operator as Operator
     from assent.extensions.options import ArgumentProblem as Problem
     from assent.extensions.options import BadExtension as BadExtension
-    from assent.extensions.options import EffectNotSent as NotSent
-    from assent.extensions.options import NotConnected as NotConnected
     from assent.extensions.options import Receipt as Receipt
     from assent.extensions.options import native_key as native_key
     from assent.extensions.options import natural_key as natural_key
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
     from assent.extensions.options import read_back as read_back
     from assent.extensions.signatures import Money as Money
     from assent.gate.connection import KeyWords as Key
+    from assent.gate.outcomes import NotConnected as NotConnected
+    from assent.gate.outcomes import NotSent as NotSent
+    from assent.gate.outcomes import OutcomeUnknown as OutcomeUnknown
     from assent.gate.records import Effect as Effect
     from assent.gate.views import Diff as Diff
     from assent.gate.views import Facets as Facets
@@ -38,39 +40,24 @@ if TYPE_CHECKING:
     from assent.gate.views import View as View
     from assent.ports import ConnectionContext as ConnectionContext
     from assent.ports import Context as Context
-    from assent.ports import OutcomeUnknown as OutcomeUnknown
 
-_PUBLIC = {
-    "Account": ("assent.extensions.channels", "ProviderAccount"),
-    "BadExtension": ("assent.extensions.options", "BadExtension"),
-    "ConnectionContext": ("assent.ports", "ConnectionContext"),
-    "Connector": ("assent.extensions.channels", "ProviderConnector"),
-    "Context": ("assent.ports", "Context"),
-    "Diff": ("assent.gate.views", "Diff"),
-    "Effect": ("assent.gate.records", "Effect"),
-    "EffectType": ("assent.extensions.channels", "ChannelType"),
-    "Facets": ("assent.gate.views", "Facets"),
-    "Facts": ("assent.gate.views", "Facts"),
-    "Key": ("assent.gate.connection", "KeyWords"),
-    "Limit": ("assent.extensions.channels", "TextLimit"),
-    "Message": ("assent.extensions.channels", "MessageShape"),
-    "Money": ("assent.extensions.signatures", "Money"),
-    "NotConnected": ("assent.extensions.options", "NotConnected"),
-    "NotSent": ("assent.extensions.options", "EffectNotSent"),
-    "OAuth": ("assent.extensions.channels", "OAuth"),
-    "Operator": ("assent.extensions.operators", "Operator"),
-    "OutcomeUnknown": ("assent.ports", "OutcomeUnknown"),
-    "Problem": ("assent.extensions.options", "ArgumentProblem"),
-    "Receipt": ("assent.extensions.options", "Receipt"),
-    "Table": ("assent.gate.views", "Table"),
-    "Text": ("assent.gate.views", "Text"),
-    "View": ("assent.gate.views", "View"),
-    "native_key": ("assent.extensions.options", "native_key"),
-    "natural_key": ("assent.extensions.options", "natural_key"),
-    "no_key": ("assent.extensions.options", "no_key"),
-    "read_back": ("assent.extensions.options", "read_back"),
+_HOMES = {
+    "assent.extensions.channels": (
+        "ProviderAccount=Account ProviderConnector=Connector ChannelType=EffectType TextLimit=Limit "
+        "MessageShape=Message OAuth"
+    ),
+    "assent.extensions.operators": "Operator",
+    "assent.extensions.options": (
+        "BadExtension ArgumentProblem=Problem Receipt native_key natural_key no_key read_back"
+    ),
+    "assent.extensions.signatures": "Money",
+    "assent.gate.connection": "KeyWords=Key",
+    "assent.gate.outcomes": "NotConnected NotSent OutcomeUnknown",
+    "assent.gate.records": "Effect",
+    "assent.gate.views": "Diff Facets Facts Table Text View",
+    "assent.ports": "ConnectionContext Context",
 }
-"""The module of each public name, and its name there."""
+"""The names of each module, with their public ones."""
 
 __all__ = [
     "Account",
@@ -105,11 +92,25 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module 'assent' has no attribute {name!r}")
-    import importlib
+def import_late(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module whose names are imported from their homes at their first use. A name is
+    written as `inside=public` if it has another one there."""
+    pairs = [(home, each.partition("=")) for home, names in homes.items() for each in names.split()]
+    places = {public or inside: (home, inside) for home, (inside, _, public) in pairs}
 
-    module, inside = _PUBLIC[name]
-    found = globals()[name] = getattr(importlib.import_module(module), inside)
-    return found
+    def find(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        import importlib
+        import sys
+
+        home, inside = places[name]
+        found = getattr(importlib.import_module(home), inside)
+        setattr(sys.modules[module], name, found)
+        return found
+
+    return find
+
+
+if not TYPE_CHECKING:
+    __getattr__ = import_late(__name__, _HOMES)

@@ -11,7 +11,7 @@ import dataclasses
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -52,6 +52,7 @@ from assent.ports import (
     Clock,
     Connector,
     Mailing,
+    NotConnected,
     SchemaMismatch,
     Store,
     StoreUnavailable,
@@ -69,7 +70,7 @@ from assent.stores import open_store
 if TYPE_CHECKING:
     from assent.engine.actions.hooks import Subscriber
     from assent.engine.definitions.library import WorkflowLibrary
-    from assent.extensions.registry import Extensions
+    from assent.extensions.registry import Extensions, Found
     from assent.gate.audit import RestoreReport, Verdict
     from assent.ports.notifiers import Notifier
     from assent.serving.gateway import ToolGateway
@@ -294,9 +295,12 @@ class App:
         if not self.extensions.operators:
             return own
         from assent.extensions.connectors import make_connectors
+        from assent.extensions.http_effects import HttpAccess, make_http_connectors
 
-        hosts = self.settings.allow_hosts
-        self._added = make_connectors(self.extensions, lambda: self.owner_services, hosts, os.environ)
+        found, hosts = self.extensions, self.settings.allow_hosts
+        access = HttpAccess(lambda: self.owner_services, hosts)
+        declared = make_http_connectors(found.effects, access)
+        self._added = make_connectors(found, declared, self.owner_services, hosts, os.environ)
         return {**own, **self._added}
 
     def _make_own_connectors(self, processes: Mapping[str, ExtensionProcess]) -> dict[str, Connector]:
@@ -417,18 +421,18 @@ class ServerNotes:
         return await self._find_mailing() is not None
 
     async def send(self, to: str, subject: str, text: str, key: str) -> None:
-        from assent.net.http_outcomes import not_connected
-        from assent.net.mail import send_note
+        from assent.net.mail import MailClient
 
         url, written = self._settings.smtp_url, self._settings.smtp_from
         seconds = self._settings.connector_timeout_seconds * PATIENCE
         if url is not None and written is not None:
             server, sender, now_ms = parse_server(url), parse_mailbox(written), self._clock.now_ms()
-            await send_note(server, sender, to, subject, text, key=key, now_ms=now_ms, seconds=seconds)
+            client = MailClient(server)
+            await client.send_note(sender, to, subject, text, key=key, now_ms=now_ms, seconds=seconds)
             return
         mailing = await self._find_mailing()
         if mailing is None:
-            raise not_connected("This server has no mail server for its own mail.")
+            raise NotConnected("This server has no mail server for its own mail.")
         await mailing.mail_note(LOCAL_WORKSPACE, to, subject, text, key, seconds)
 
     async def _find_mailing(self) -> Mailing | None:
@@ -450,7 +454,7 @@ def load_operators(settings: Settings) -> Extensions:
     if not named and settings.effects is None:
         return Extensions()
     own, tables = _make_effects(installed), list_components(settings, Extensions())
-    executors = {tool for each in own.types.values() for tool in (each.executor_tool, *each.executor_tools)}
+    executors = {each.executor_tool for each in own.types.values()}
     taken = Names(
         types=dict.fromkeys(own.types, CORE),
         connectors=dict.fromkeys(own.connectors, CORE),
@@ -458,12 +462,15 @@ def load_operators(settings: Settings) -> Extensions:
         prefixes={each.prefix: CORE for each in tables},
         executors=frozenset(executors),
     )
-    return load_extensions(
-        named,
-        taken,
-        sections=settings.effects,
-        settings_file=str(settings.config_file or ""),
-    )
+    return load_extensions(named, taken, declared=_read_effects(settings))
+
+
+def _read_effects(settings: Settings) -> Iterable[Found]:
+    if settings.effects is None:
+        return ()
+    from assent.extensions.http_effects import read_sections
+
+    return read_sections(settings.effects, str(settings.config_file or ""))
 
 
 def list_workflow_folders(settings: Settings) -> tuple[Path, ...]:

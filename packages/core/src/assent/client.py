@@ -67,8 +67,11 @@ class Client:
             raise Refused(
                 answer["error"].get("data") or {"reason": "error", "userMessage": answer["error"]["message"]}
             )
-        payload: dict[str, Any] = msgspec.json.decode(answer["result"]["content"][-1]["text"])
-        if answer["result"].get("isError"):
+        result = answer["result"]
+        payload: dict[str, Any] | None = result.get("structuredContent")
+        if payload is None:  # an older server
+            payload = msgspec.json.decode(result["content"][-1]["text"], type=dict[str, Any])
+        if result.get("isError"):
             raise Refused(payload)
         return payload
 

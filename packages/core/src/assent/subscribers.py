@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from assent.engine.actions import pictures
 from assent.engine.actions.hooks import Subscriber
-from assent.engine.learning import pictures
 from assent.engine.people import notifications
 from assent.engine.webhooks import events as webhook_events
 from assent.extensions.hooks import load_extensions

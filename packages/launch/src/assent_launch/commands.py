@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assent.platform.commands import BY, CommandSession, Failure, WhichWorkspace, credits, use_workspace
+from assent.platform.commands import BY, WhichWorkspace, use_workspace
+from assent.sdk import CommandSession, Failure
+from assent_launch.learning import credits
 
 if TYPE_CHECKING:
-    from assent.platform.commands import App, CreditAccount, CreditEntry, Workspace
-    from assent.platform.services import Transaction
-    from assent.platform.values import WorkspaceId
+    from assent.platform.commands import App, Workspace
+    from assent.sdk import Transaction, WorkspaceId
+    from assent_launch.learning.credits import CreditAccount, CreditEntry
 
 SHOWN_ENTRIES = 20
 NO_LIMIT = "none"
@@ -37,7 +39,7 @@ def show_credits(
     """Show a workspace's credits and the end of its ledger; --limit and --grant change them
     first."""
     # Imported late: the table of commands is loaded with each of them.
-    from assent.platform.values import iso_time
+    from assent.sdk import iso_time
 
     wanted = _amount(limit)
 
@@ -94,7 +96,7 @@ def _amount(limit: str | None) -> int | None:
 def _describe_credits(
     workspace_id: WorkspaceId, had: CreditAccount, entries: tuple[CreditEntry, ...]
 ) -> dict[str, Any]:
-    from assent.platform.values import iso_time
+    from assent.sdk import iso_time
 
     return {
         "workspaceId": workspace_id,

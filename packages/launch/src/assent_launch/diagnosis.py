@@ -10,23 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
 from typing import Final, Literal
 
-from assent.platform.values import (
-    DAY_MS,
-    ENOUGH_FOR_A_RATE,
-    ENOUGH_TO_JUDGE,
-    LAUNCH_NEEDS,
-    NO_SOURCE,
-    Record,
-    SuggestedCall,
-    WireRecord,
-    amount,
-    describe_number,
-    iso_time,
-    read_numbers,
-)
+from assent.platform.values import NO_SOURCE
+from assent.sdk import DAY_MS, Record, SuggestedCall, WireRecord, iso_time
+from assent_launch import LAUNCH_NEEDS
+from assent_launch.learning.metrics import describe_number, read_numbers
+from assent_launch.learning.recommend import ENOUGH_TO_JUDGE
 
 Weight = Literal["high", "medium", "low"]
 
@@ -37,7 +27,7 @@ OWN_RECORD: Final = "this server's record of actions"
 """The source name of facts about decisions and deliveries of this server."""
 
 
-class Observation(WireRecord, kw_only=True):
+class ChannelReading(WireRecord, kw_only=True):
     """Numbers of one channel of one run, from one source at one time."""
 
     channel: str
@@ -84,7 +74,7 @@ class DiagnosisFacts(Record, kw_only=True):
 
     now_ms: int
     goal: str = ""
-    observations: tuple[Observation, ...] = ()
+    observations: tuple[ChannelReading, ...] = ()
     silences: tuple[Silence, ...] = ()
     actions: tuple[ActionFacts, ...] = ()
     due_ms: tuple[int, ...] = ()
@@ -129,7 +119,7 @@ class Diagnosis(WireRecord, kw_only=True):
     window_days: int
     findings: tuple[Finding, ...]
     missing_data: tuple[Missing, ...]
-    observations: tuple[Observation, ...]
+    observations: tuple[ChannelReading, ...]
     lessons: tuple[Learned, ...]
 
 
@@ -190,11 +180,9 @@ ActionFinder = Callable[[DiagnosisFacts, list[ActionFacts]], tuple[list[ActionFa
 
 OLD_DRAFT_DAYS: Final = 2
 REJECTED_OFTEN: Final = 2
-FEW_RESPOND: Final = 0.01
 HALF: Final = 0.5
 BOUNCES: Final = 0.05
 """The bounce rate at which providers begin to distrust a sender."""
-FIRST_PAGE: Final = 10
 WHOLE_RUN: Final = frozenset({"web", "search"})
 """Sources that count the visitors of all channels together."""
 NEW_WORDS: Final = SuggestedCall(
@@ -207,7 +195,7 @@ class ReadingRule(Record):
 
     id: str
     weight: Weight
-    find: Callable[[Observation], Numbers | None]
+    find: Callable[[ChannelReading], Numbers | None]
     problem: str
     try_next: str
     call: SuggestedCall | None = None
@@ -248,44 +236,16 @@ class ActionRule(Record):
                 yield _make_finding(self, facts, found[0], numbers, said, try_next, self.call(found[0]))
 
 
-class FallingReach(Record):
-    """A channel that is seen less than half as often as in the runs before."""
-
-    id: str = "reach_falls"
-    weight: Weight = "medium"
-
-    def judge(self, facts: DiagnosisFacts) -> Iterator[Finding]:
-        by_place = sorted(facts.observations, key=lambda each: (each.channel, each.source, -each.at_ms))
-        for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
-            runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
-            views = read_views(runs[0])
-            if views is None or _is_fresh(facts, runs[0]):
-                continue
-            earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
-            usual = sum(earlier) / len(earlier) if len(earlier) > 1 else 0
-            if usual >= ENOUGH_TO_JUDGE and views[1] < HALF * usual:
-                numbers = {views[0]: views[1], f"usual {views[0]}": usual}
-                said = (
-                    f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
-                    f"{amount(usual)} on average over the {len(earlier)} before."
-                )
-                try_next = "Return to the style of the earlier posts, or pause the channel for a while."
-                call = SuggestedCall(
-                    "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
-                )
-                yield _make_finding(self, facts, runs[0], numbers, said, try_next, call)
-
-
 def _make_finding(
     rule: DiagnosisRule,
     facts: DiagnosisFacts,
-    of: Observation | ActionFacts,
+    of: ChannelReading | ActionFacts,
     numbers: Numbers,
     problem: str,
     try_next: str,
     call: SuggestedCall,
 ) -> Finding:
-    read = of if isinstance(of, Observation) else None
+    read = of if isinstance(of, ChannelReading) else None
     return Finding(
         rule=rule.id,
         weight=rule.weight,
@@ -300,21 +260,21 @@ def _make_finding(
     )
 
 
-def read_views(observation: Observation) -> tuple[str, float] | None:
+def read_views(observation: ChannelReading) -> tuple[str, float] | None:
     """Return the name and number of views, if the source reports them. Deliveries are not views."""
     name = read_numbers(observation.metrics).exposure
     return (name, observation.metrics[name]) if name is not None else None
 
 
-def _latest(facts: DiagnosisFacts) -> Iterable[Observation]:
+def _latest(facts: DiagnosisFacts) -> Iterable[ChannelReading]:
     """Return the newest reading of each channel by each source."""
-    newest: dict[tuple[str, str], Observation] = {}
+    newest: dict[tuple[str, str], ChannelReading] = {}
     for each in facts.observations:
         newest.setdefault((each.channel, each.source), each)
     return newest.values()
 
 
-def _is_fresh(facts: DiagnosisFacts, observation: Observation) -> bool:
+def _is_fresh(facts: DiagnosisFacts, observation: ChannelReading) -> bool:
     """Whether a reading is from within a day of publishing, too early to judge."""
     out = [
         each.executed_ms for each in facts.actions if each.run_id == observation.run_id and each.executed_ms
@@ -322,59 +282,34 @@ def _is_fresh(facts: DiagnosisFacts, observation: Observation) -> bool:
     return bool(out) and observation.at_ms - max(out) < DAY_MS
 
 
-def _find_unseen(of: Observation) -> Numbers | None:
+def _find_unseen(of: ChannelReading) -> Numbers | None:
     views = read_views(of)
     if views is None or views[1] > 0:
         return None
     return {**{name: of.metrics[name] for name in ("delivered",) if of.metrics.get(name)}, views[0]: 0}
 
 
-def _find_response(of: Observation) -> tuple[float, float, Numbers] | None:
-    """Return the views, the responses and both with their names, if the source reports them.
-
-    One reader may respond in several ways, so the sum is an upper bound of the readers who responded.
-    """
+def _find_unanswered(of: ChannelReading) -> Numbers | None:
     views = read_views(of)
     responses = {name: of.metrics[name] for name in read_numbers(of.metrics).responses}
-    if views is None or not responses:
+    if views is None or views[1] < ENOUGH_TO_JUDGE or of.channel in WHOLE_RUN:
         return None
-    return views[1], sum(responses.values()), {views[0]: views[1], **responses}
+    return None if not responses or any(responses.values()) else {views[0]: views[1], **responses}
 
 
-def _find_unanswered(of: Observation) -> Numbers | None:
-    found = _find_response(of)
-    if found is None or of.channel in WHOLE_RUN or found[0] < ENOUGH_TO_JUDGE or found[1]:
-        return None
-    return found[2]
-
-
-def _find_few_responses(of: Observation) -> Numbers | None:
-    found = _find_response(of)
-    if found is None or found[0] < ENOUGH_FOR_A_RATE or not 0 < found[1] < FEW_RESPOND * found[0]:
-        return None
-    return found[2]
-
-
-def _find_bounces(of: Observation) -> Numbers | None:
+def _find_bounces(of: ChannelReading) -> Numbers | None:
     bounced, delivered = of.metrics.get("bounced", 0), of.metrics.get("delivered")
     if delivered is None or not bounced or bounced / (bounced + delivered) < BOUNCES:
         return None
     return {"bounced": bounced, "delivered": delivered}
 
 
-def _find_complaints(of: Observation) -> Numbers | None:
+def _find_complaints(of: ChannelReading) -> Numbers | None:
     complained = of.metrics.get("complained", 0)
     return {"complained": complained} if complained else None
 
 
-def _find_far_down(of: Observation) -> Numbers | None:
-    place, shown = of.metrics.get("position"), of.metrics.get("impressions", 0)
-    if place is None or place <= FIRST_PAGE or shown < ENOUGH_TO_JUDGE:
-        return None
-    return {"position": place, "impressions": shown}
-
-
-def _find_idle_visitors(of: Observation) -> Numbers | None:
+def _find_idle_visitors(of: ChannelReading) -> Numbers | None:
     visits = of.metrics.get("sessions", 0)
     if visits < ENOUGH_TO_JUDGE or of.metrics.get("conversions") != 0:
         return None
@@ -390,8 +325,9 @@ def _again(facts: DiagnosisFacts, channel: str) -> SuggestedCall:
 
 def _prepare_again(channel: str, when: str) -> SuggestedCall:
     if channel == "email":
-        return SuggestedCall("chieflab_send", {"to": ["…"]}, when)
-    return SuggestedCall("chieflab_post", {"channel": channel}, when)
+        needs = {"to": "the addresses", "subject": "the subject", "body": "the text, written by you"}
+        return SuggestedCall("chieflab_send", {}, when, needs)
+    return SuggestedCall("chieflab_post", {"channel": channel}, when, {"body": "the text, written by you"})
 
 
 def _describe(numbers: Numbers) -> str:
@@ -436,7 +372,7 @@ def _count(actions: list[ActionFacts]) -> str:
     return "One action" if len(actions) == 1 else f"{len(actions)} actions"
 
 
-DiagnosisRule = ReadingRule | ActionRule | FallingReach
+DiagnosisRule = ReadingRule | ActionRule
 
 RULES: Final[tuple[DiagnosisRule, ...]] = (
     ActionRule(
@@ -505,22 +441,6 @@ RULES: Final[tuple[DiagnosisRule, ...]] = (
         _find_idle_visitors,
         "Visitors come and do nothing: {numbers}.",
         "Put one clear step on the page that the posts lead to.",
-        NEW_WORDS,
-    ),
-    ReadingRule(
-        "few_respond",
-        "medium",
-        _find_few_responses,
-        "Few respond on {channel}: {numbers}.",
-        "Say earlier what is in it for the reader, and make the next step one click.",
-    ),
-    FallingReach(),
-    ReadingRule(
-        "far_down_in_search",
-        "medium",
-        _find_far_down,
-        "The page is below the first ten: {numbers}.",
-        "Use the words that people search for in the page's title and first paragraph.",
         NEW_WORDS,
     ),
     ActionRule(

@@ -18,8 +18,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.platform.services import run_apart
-from assent.platform.values import Record, find_flaw, printable, suspicions_in
+from assent.platform import find_flaw, printable, run_apart, suspicions_in
+from assent.sdk import Record
 from assent_launch.channels.channel import Channel, needs
 from assent_launch.content.adapter import adapt
 from assent_launch.content.note import write_note
@@ -219,8 +219,6 @@ class Drafting:
     """Writes where the call brings no text."""
     make_pictures: MakePictures | None
     """Draws pictures, off the event loop; None without the extra `pictures`."""
-    default_sender: str
-    """The sender of mail where the call names none."""
 
 
 def make_drafting(settings: Mapping[str, Any]) -> Drafting:
@@ -228,7 +226,6 @@ def make_drafting(settings: Mapping[str, Any]) -> Drafting:
     return Drafting(
         write=_find_writer(settings),
         make_pictures=PictureMaker(settings["font_dirs"]).make if can_draw() else None,
-        default_sender=settings["smtp_from"] or "",
     )
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from assent import Effect, View
-from assent.platform.values import (
-    EXECUTE,
+from assent.platform import (
+    ENVELOPE,
     OPTIONAL_VALUES,
     EffectType,
     EffectTypes,
@@ -21,9 +21,9 @@ from assent.platform.values import (
     Preview,
     Repair,
     Scene,
-    Severity,
     name_account,
 )
+from assent.sdk import Severity
 from assent_launch.channels.channel import Channel, find_form, needs
 from assent_launch.channels.registry import CONNECTORS, MODULES, list_channels
 from assent_launch.content import counting
@@ -32,6 +32,7 @@ from assent_launch.content.threads import fit_edit
 from assent_launch.knowledge import recheck
 
 PUBLISH: Final = "chieflab_publish_approved_post"
+SEND: Final = "chieflab_send_email"
 MAX_HEADLINE_CHARS: Final = 300
 """The longest subject or title that a form takes."""
 MAIL: Final = ("email", "send")
@@ -78,11 +79,10 @@ def list_fields(row: Channel | None, effect: Effect) -> tuple[Field, ...]:
             counts="x" if row.body.count is counting.x_weight else "plain",
             splits=row.splits,
         )
-    to = Field(name="recipients", label="To", many=True, personal=True)
     subject = Field(name="subject", label="Subject", most=MAX_HEADLINE_CHARS, used=len(effect.subject))
     title = Field(name="title", label="Title", most=MAX_HEADLINE_CHARS, used=len(effect.title))
     headline = (title,) if effect.title else ()
-    return (to, subject, *headline, body) if mail else (*headline, body)
+    return (*ENVELOPE, subject, *headline, body) if mail else (*headline, body)
 
 
 def make_types(row: Channel, verbs: Iterable[str] = POST, **changes: Any) -> tuple[EffectType, ...]:
@@ -96,8 +96,7 @@ def make_types(row: Channel, verbs: Iterable[str] = POST, **changes: Any) -> tup
         done="Published",
         operator="chieflab-post",
         tool="chieflab_post",
-        executor_tool=EXECUTE,
-        executor_tools=(PUBLISH,),
+        executor_tool=PUBLISH,
         via=row.connectors,
         risk=Severity.MEDIUM,
         why="It is published under your name.",

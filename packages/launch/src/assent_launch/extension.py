@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.declarations import Command, DoctorCheck, Extension, word_install
+from assent.platform import word_install
+from assent.sdk import Command, DoctorCheck, Extension
 from assent_launch import NAME
+from assent_launch.words import WORDS
 
 if TYPE_CHECKING:
-    from assent.platform.declarations import Component
-    from assent.platform.pages import Screen
-    from assent.platform.services import JobKind, Services, Subscriber
-    from assent.platform.tools import Tool
-    from assent.platform.values import ConnectorInfo, EffectType
+    from assent.platform import ConnectorInfo, EffectType, Subscriber
+    from assent.sdk import Component, JobKind, Screen, Services, Tool
     from assent_launch.operators import OperatorInfo
     from assent_launch.process import Suite
 
@@ -93,10 +92,16 @@ def _list_commands() -> tuple[Command, ...]:
     return (Command(name="workspace credits", run=show_credits),)
 
 
-def _list_screens() -> tuple[Screen, ...]:
-    from assent_launch.screens import memory, results
+def _list_sentences() -> Mapping[str, Mapping[str, Any]]:
+    from assent_launch.learning.reports import SENTENCES
 
-    return (*results.SCREENS, *memory.SCREENS)
+    return SENTENCES
+
+
+def _list_screens() -> tuple[Screen, ...]:
+    from assent_launch.screens import credits, memory, results
+
+    return (*results.SCREENS, *memory.SCREENS, *credits.SCREENS)
 
 
 def _start(services: Services, settings: Mapping[str, Any]) -> Suite:
@@ -111,10 +116,12 @@ EXTENSION: Final = Extension(
     list_operators=list_operators,
     list_types=list_types,
     list_connectors=list_connectors,
+    words=WORDS,
     workflows=(Path(__file__).with_name("workflows"),),
     list_components=_list_components,
     list_subscribers=_list_subscribers,
     make_jobs=_make_jobs,
+    list_sentences=_list_sentences,
     list_screens=_list_screens,
     list_commands=_list_commands,
     check=_check,

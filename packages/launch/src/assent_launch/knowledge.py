@@ -1,28 +1,30 @@
 """What is known for a draft: a tenant's memory as evidence and as lessons of earlier decisions (E33), and
 the facts that a run was given. An edited text is checked by it like a staged one.
 
-An entry that an agent recorded is proposed until a person confirms it. Proposed facts and proofs
-are no evidence: a draft that quoted them would prove itself. A proposed lesson is a reminder and
-leaves nothing out; a proposed claim does nothing. A voice states nothing about the product and
-holds at once.
+A rule that the user states in the chat is the user's and holds at once. Facts and proofs that were told
+in the chat are proposed until a person confirms them: a draft may use them, and a claim that nothing
+else supports is still named, because a draft that quoted them would prove itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from assent import Effect
-from assent.platform.services import Entry, Store, Transaction, actions, memory, run_long_apart
-from assent.platform.values import ALONE, MANY_RECIPIENTS, Action, Record, Remarks, Run, WorkspaceId
+from assent.platform import ALONE, MANY_RECIPIENTS
+from assent.platform.services import actions, run_long_apart
+from assent.platform.values import Remarks
+from assent.sdk import Action, Record, Run, Store, Transaction, WorkspaceId
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content.adapter import adapt, remind
 from assent_launch.content.claims import Claim, warnings_for
-from assent_launch.content.evidence import Evidence, MemoryEntry, gather
+from assent_launch.content.evidence import TOLD, Evidence, MemoryEntry, gather
 from assent_launch.content.lessons import (
     Asked,
+    Edited,
     Lessons,
     MeasuredResult,
     RefusedClaim,
@@ -30,10 +32,12 @@ from assent_launch.content.lessons import (
     is_about_writing,
 )
 from assent_launch.content.records import CheckedText
+from assent_launch.learning import memory
+from assent_launch.learning.memory import Entry
 
 MOST = 50
 AS_EVIDENCE = ("brand_voice", "voice_sample", *memory.FACTS)
-READ = (*AS_EVIDENCE, "lesson", "rejection", "claim_risk", "channel_performance")
+READ = (*AS_EVIDENCE, "lesson", "rejection", "claim_risk", "channel_performance", "edit")
 
 
 def load_lessons(
@@ -47,14 +51,18 @@ def load_lessons(
 def as_evidence(found: Iterable[Entry]) -> tuple[MemoryEntry, ...]:
     """Return the entries that a draft may quote or follow as voice."""
     return tuple(
-        MemoryEntry(entry_id=entry.entry_id, kind=entry.kind, text=entry.body)
+        MemoryEntry(
+            entry_id=entry.entry_id,
+            kind=TOLD if entry.kind in memory.FACTS and entry.state != "confirmed" else entry.kind,
+            text=entry.body,
+        )
         for entry in found
-        if entry.kind in AS_EVIDENCE and (entry.kind not in memory.FACTS or entry.state == "confirmed")
+        if entry.kind in AS_EVIDENCE
     )
 
 
-def as_lessons(found: Iterable[Entry]) -> Lessons:
-    """Return the lessons of the entries, oldest first. Approvals and edits are no lessons."""
+def as_lessons(found: Sequence[Entry]) -> Lessons:
+    """Return the lessons of the entries, oldest first. Approvals are no lessons."""
     of: dict[str, list[Entry]] = {}
     for entry in found:
         of.setdefault(entry.kind, []).append(entry)
@@ -78,6 +86,12 @@ def as_lessons(found: Iterable[Entry]) -> Lessons:
             for entry in of.get("channel_performance", ())
             if entry.state == "confirmed"
         ),
+        edits=tuple(
+            Edited(channel=entry.channel or "", before=entry.facts["before"], after=entry.facts["text"])
+            for entry in of.get("edit", ())
+            if entry.facts.get("before")
+        ),
+        standing=tuple(Asked(entry_id=entry.entry_id, text=entry.body) for entry in memory.list_rules(found)),
     )
 
 
@@ -117,7 +131,7 @@ def _compare(action: Action, after: Effect, known: KnownEvidence) -> Remarks:
 
 
 def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> CheckedText:
-    personal = metadata.get(ALONE) is True and len(effect.recipients) <= MANY_RECIPIENTS
+    personal = metadata.get(ALONE) is True and len(effect.everyone) <= MANY_RECIPIENTS
     made = adapt(
         effect.channel,
         effect.body,

@@ -10,21 +10,9 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent import Effect
-from assent.platform.services import Draft, Preparation, StagedEffect
-from assent.platform.values import (
-    ALONE,
-    BY_HAND,
-    EXECUTE,
-    MANY_RECIPIENTS,
-    Problem,
-    Reason,
-    Record,
-    Refusal,
-    WireRecord,
-    bad_argument,
-    cut,
-    sentences,
-)
+from assent.platform import ALONE, BY_HAND, MANY_RECIPIENTS, Problem, cut, sentences
+from assent.platform.values import PlannedTime
+from assent.sdk import Draft, Preparation, Reason, Record, Refusal, StagedEffect, WireRecord, bad_argument
 from assent_launch.channels.channel import Channel, needs, title_problems
 from assent_launch.channels.registry import BY_ID, CONNECTORS, find_channel, name_connectors
 from assent_launch.content.adapter import adapt, adapt_written, remind
@@ -34,6 +22,7 @@ from assent_launch.content.language import strip_full_stop
 from assent_launch.content.lessons import Lessons, first_sentence
 from assent_launch.content.note import position
 from assent_launch.content.records import NOTE, SUPPLIED, CheckedText, Facts, Written
+from assent_launch.effect_types import PUBLISH, SEND
 
 
 class OperatorInfo(WireRecord, kw_only=True):
@@ -67,9 +56,14 @@ class Workbench(Record, kw_only=True):
     """Problems while gathering evidence; shown on every action."""
     fetched: dict[str, Any] | None = None
     """The request for the product page, and its result."""
-    schedule_ms: int | None = None
-    sender: str = ""
-    recipients: tuple[str, ...] = ()
+    due: PlannedTime = PlannedTime(None)
+    mail: dict[str, Any] = {}
+    """From whom and to whom an e-mail goes, as fields of its effect."""
+
+    @property
+    def reach(self) -> int:
+        """How many people an e-mail reaches."""
+        return len(self.mail.get("recipients", ())) + len(self.mail.get("cc", ()))
 
     @property
     def facts(self) -> Facts:
@@ -114,7 +108,7 @@ def make_draft(
     """Make the draft of a channel from the supplied text, else from a writer's; None without either."""
     alone = channel.shape == "email" and not in_launch
     # A text of this server is about the product, even in an e-mail to one person.
-    personal = alone and supplied is not None and len(bench.recipients) <= MANY_RECIPIENTS
+    personal = alone and supplied is not None and bench.reach <= MANY_RECIPIENTS
     if supplied is not None:
         title = supplied.subject or supplied.title
         made = adapt(channel.id, supplied.body, bench.evidence, bench.lessons, title=title, personal=personal)
@@ -184,7 +178,6 @@ def stage_draft(
     alone: bool = False,
 ) -> StagedEffect:
     """Return the effect of publishing or sending a text, with the warnings for the reviewer."""
-    mail = channel.shape == "email"
     details: dict[str, Any] = {"thread": list(made.parts)} if len(made.parts) > 1 else {}
     effect = Effect(
         channel=channel.id,
@@ -195,19 +188,19 @@ def stage_draft(
         subject=made.subject,
         preheader=made.preheader,
         html=made.html,
-        recipients=bench.recipients if mail else (),
-        sender=bench.sender if mail else "",
         link=bench.evidence.product_url,
         details=details,
+        **(bench.mail if channel.shape == "email" else {}),
     )
     return StagedEffect(
         effect=effect,
-        executor_tool=EXECUTE,
+        executor_tool=SEND if channel.shape == "email" else PUBLISH,
         warnings=tuple(dict.fromkeys((*made.warnings, *bench.warnings))),
         recommendations=made.recommendations,
-        schedule_ms=bench.schedule_ms,
+        schedule_ms=bench.due.ms,
+        schedule_offset=bench.due.offset,
         metadata={ALONE: True} if alone else {},
-        paths=paths,
+        paths={"recipients": "to" if alone else "email.to", **paths},
         rewrite=describe_wanted(channel) if made.source == NOTE else {},
     )
 
@@ -311,7 +304,6 @@ def prepare_launch(
         type="positioning",
         title="Positioning",
         body=stance,
-        channel="positioning",
         metadata={"claims": [msgspec.to_builtins(claim) for claim in claims]},
     )
     outputs: dict[str, Any] = {"channels": [each.channel.id for each in written]}
@@ -381,6 +373,7 @@ BRAIN: Final = OperatorInfo(
     tools=(
         "chieflab_brain_read",
         "chieflab_brain_record",
+        "chieflab_brain_forget",
         "chieflab_add_voice_sample",
         "chieflab_list_voice_samples",
     ),

@@ -7,18 +7,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from assent import Effect
-from assent.platform.declarations import ExtensionProcess
-from assent.platform.services import (
+from assent.sdk import (
     Draft,
+    ExtensionProcess,
     Preparation,
     PreparedRun,
     Principal,
     Request,
+    RunId,
     Services,
     StagedEffect,
-    runs,
+    prepare_run,
 )
-from assent.platform.values import RunId
 from assent_launch import NAME
 from assent_launch.channels.site import CHANNEL, INFO
 from assent_launch.effect_types import PUBLISH, effect_types
@@ -26,7 +26,7 @@ from assent_launch.effect_types import PUBLISH, effect_types
 if TYPE_CHECKING:
     from starlette.routing import Route
 
-    from assent.platform.services import Connector
+    from assent.platform import Connector
     from assent_launch.drafting import Drafting
     from assent_launch.site.feed import Visits
 
@@ -87,10 +87,11 @@ class Suite(ExtensionProcess):
     async def close(self) -> None:
         """Wait for the token renewals in flight, and store the counted visits."""
         if self._connectors:
-            from assent.platform.services import find_access
+            from assent.platform import OAuthAccess
 
-            for access in filter(None, map(find_access, self._connectors)):
-                await access.finish()
+            for each in self._connectors:
+                if isinstance(access := getattr(each, "access", None), OAuthAccess):
+                    await access.finish()
         if "visits" in vars(self) and self._owner is None:
             await self.visits.close()
 
@@ -126,5 +127,5 @@ async def prepare(services: Services, principal: Principal) -> RunId:
         drafts=(Draft(type="post", title=TITLE, body=BODY, channel=CHANNEL.id),),
         effects=(StagedEffect(effect=effect, executor_tool=PUBLISH, draft=0),),
     )
-    made = await runs.prepare(services, request, preparation, PreparedRun)
+    made = await prepare_run(services, request, preparation, PreparedRun)
     return RunId(made.run_id)

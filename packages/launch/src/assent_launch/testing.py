@@ -7,8 +7,9 @@ from typing import Final
 import msgspec
 
 from assent import Effect, View
+from assent.platform import ByHand, EffectType, EffectTypes, Field, Scene
 from assent.platform.tools import Catalog, arrange
-from assent.platform.values import ByHand, EffectType, EffectTypes, Field, Scene, Severity
+from assent.sdk import Severity
 from assent_launch.channels.channel import find_form
 from assent_launch.channels.email.types import describe_mail, find_unfit
 from assent_launch.channels.registry import BY_ID
@@ -22,12 +23,13 @@ from assent_launch.effect_types import (
 )
 from assent_launch.extension import list_tools
 from assent_launch.knowledge import recheck
+from assent_launch.words import WORDS
 
 ALL_TOOLS: Final = arrange(list_tools())
 
 
 def full_catalog() -> Catalog:
-    return Catalog(ALL_TOOLS)
+    return Catalog(ALL_TOOLS, words=WORDS)
 
 
 SEVERE: Final = ("charge", "refund", "delete")
@@ -80,7 +82,6 @@ ANY: Final = EffectType(
     risk=_grade,
     why=_explain,
     measured=True,
-    executor_tools=("chieflab_publish_approved_post", "chieflab_send_approved_email"),
     trusted=True,
 )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.declarations import Extension
+from assent.sdk import Extension
 
 if TYPE_CHECKING:
-    from assent.platform.notifiers import Notifier
+    from assent.sdk import Notifier
 
 
 def _make_notifiers(settings: Mapping[str, Any]) -> Iterable[Notifier]:

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-from assent.platform.notifiers import Notification, NotificationReceipt, NotifierContext
+from assent.sdk import Notification, NotificationReceipt, NotifierContext
 
 if TYPE_CHECKING:
-    from assent.platform.notifiers import Notifier
+    from assent.sdk import Notifier
 
 # `slack`: notifies by an incoming webhook of Slack or a compatible service.
 

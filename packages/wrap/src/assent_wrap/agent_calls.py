@@ -14,50 +14,54 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from assent import Context, Effect, Facts, OutcomeUnknown, View
-from assent.platform.services import (
+from assent import Context, Effect, Facts, NotSent, OutcomeUnknown, View
+from assent.platform import (
+    MAX_CONTENT_CHARS,
     Delivered,
     Delivery,
-    ExecutionOrder,
-    NoLookUp,
-    NotSent,
-    Preparation,
-    PreparedRun,
-    Request,
-    StagedEffect,
-    Transaction,
-    action_of,
-    actions,
-    executions,
-    render_labelled,
-    runs,
-)
-from assent.platform.tools import DECIDES, FIRES, WRITES, ActionIdArgument, Call, IdempotencyKey, Tool
-from assent.platform.values import (
-    MAX_CONTENT_CHARS,
-    MINUTE_MS,
-    Action,
-    ActionId,
-    Arguments,
     EffectType,
-    ExecutionState,
     Field,
-    NotCanonical,
+    NoLookUp,
     Preview,
     Problem,
     Readiness,
+    Scene,
+    action_of,
+    digest,
+    hand_out,
+    is_expired,
+    render_labelled,
+    report_outcome,
+)
+from assent.sdk import (
+    DECIDES,
+    FIRES,
+    MINUTE_MS,
+    WRITES,
+    Action,
+    ActionId,
+    ActionIdArgument,
+    Arguments,
+    Call,
+    ExecutionState,
+    IdempotencyKey,
+    Preparation,
+    PreparedRun,
     Reason,
     Record,
     Refusal,
-    Scene,
+    Request,
     Severity,
+    StagedEffect,
     Status,
+    Tool,
+    Transaction,
     WireRecord,
     WorkspaceId,
     bad_argument,
-    digest,
-    is_expired,
     iso_time,
+    prepare_run,
+    read_action,
     require_action_id,
 )
 from assent_wrap.effects import find_bad_names
@@ -117,7 +121,7 @@ def find_problems(effect: Effect) -> list[Problem]:
         found.append(Problem("arguments", most, f"{len(effect.body)} characters"))
     try:
         digest(effect.arguments)
-    except NotCanonical as error:
+    except ValueError as error:
         found.append(
             Problem(
                 "arguments", "values that JSON keeps exactly; write a long number as text", str(error)[:80]
@@ -238,7 +242,7 @@ class AgentConnector(NoLookUp):
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action_of(ctx, effect)
-        raise NotSent(Reason.PROVIDER_NOT_LIVE, "the agent that proposed it runs it", curable=True)
+        raise NotSent("the agent that proposed it runs it", retry=True, reason=Reason.PROVIDER_NOT_LIVE)
 
 
 # The tools: propose a call, claim it, report it. To wait for the decision, an agent calls `chieflab_get_action` with
@@ -354,7 +358,7 @@ async def propose_call(call: Call, request: ProposeCall) -> ProposeReply:
         own = {"holder": call.caller.holder, "proposed": digest(request.arguments)}
         staged = StagedEffect(effect=effect, executor_tool=CLAIM, metadata={OWN_CALL: own})
         wish = Request(principal=call.caller, operator=AGENT, tool=PROPOSE, inputs=asked, key=key)
-        made = await runs.prepare(call.services, wish, Preparation(effects=(staged,)), PreparedRun)
+        made = await prepare_run(call.services, wish, Preparation(effects=(staged,)), PreparedRun)
         joined = made.replay is not msgspec.UNSET
         proposed = Proposed(generation, made.actions[0].id)
         if request.idempotency_key is None:
@@ -382,7 +386,7 @@ async def _find_newest(call: Call, same: str) -> tuple[Proposed | None, Action |
         found = yield from find_proposed(call.caller.workspace_id, call.caller.holder, same)
         if found is None:
             return None, None
-        action, _ = yield from actions.find(call.caller.workspace_id, ActionId(found.action_id))
+        action, _ = yield from read_action(call.caller.workspace_id, ActionId(found.action_id))
         return found, action
 
     return await call.services.store.read(begin)
@@ -409,13 +413,7 @@ async def claim_call(call: Call, request: ClaimCall) -> ClaimReply:
     """Hand the approved call out, once, to the caller that proposed it."""
     action_id = require_action_id(request.action_id)
     await _require_own(call, action_id)
-    order = ExecutionOrder(
-        workspace_id=call.caller.workspace_id,
-        action_id=action_id,
-        tool=CLAIM,
-        by=call.caller.name,
-    )
-    action = await executions.hand_out(call.services, order)
+    action = await hand_out(call.services, call.caller, action_id, CLAIM)
     if action.attempt is None:
         raise TypeError("a claimed action has an attempt")
     effect, wanted = action.effect, read_call(action.effect)
@@ -447,13 +445,11 @@ async def report_call(call: Call, request: ReportCall) -> OutcomeReply:
             request.claim_id, evidence={"reportedBy": call.caller.name}, output=request.output
         )
     elif request.outcome == "failed":
-        outcome = NotSent(
-            Reason.CONNECTOR_FAILED, request.detail or "the agent did not run it", curable=False
-        )
+        outcome = NotSent(request.detail or "the agent did not run it")
     else:
         outcome = OutcomeUnknown(request.detail or "the agent does not know")
     await _require_own(call, action_id)
-    action = await executions.report(
+    action = await report_outcome(
         call.services.clock,
         call.caller.workspace_id,
         action_id,
@@ -472,7 +468,7 @@ async def report_call(call: Call, request: ReportCall) -> OutcomeReply:
 
 
 async def _find_action(call: Call, action_id: ActionId) -> Action:
-    action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+    action, _ = await call.services.store.read(lambda: read_action(call.caller.workspace_id, action_id))
     return action
 
 
@@ -490,7 +486,6 @@ TOOLS: Final = (
         description="Asks a person about a call of a tool that you run yourself: nothing runs yet. USE WHEN a tool of "
         "yours needs consent. The same call joins the one that waits. Then wait with chieflab_get_action and "
         "waitSeconds; once it is approved, claim it with chieflab_claim_call.",
-        category="primary",
         behaviour=WRITES,
         request=ProposeCall,
         reply=ProposeReply,
@@ -503,7 +498,6 @@ TOOLS: Final = (
         description="Hands you one approved call to run, once: run exactly the arguments of the answer, then call "
         "chieflab_report_call. USE WHEN a call that you proposed is approved. Refuses with requires_approval unless "
         "the stored status is approved.",
-        category="execute",
         behaviour=FIRES,
         request=ClaimCall,
         reply=ClaimReply,
@@ -515,7 +509,6 @@ TOOLS: Final = (
         title="Report a call that you ran",
         description="Records what became of a call that you claimed: executed with its output, failed if it certainly "
         "did not happen, else unknown. USE WHEN the call has ended. Without a report its outcome becomes unknown.",
-        category="execute",
         behaviour=DECIDES,
         request=ReportCall,
         reply=OutcomeReply,

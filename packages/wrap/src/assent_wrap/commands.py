@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assent.platform.commands import Failure
+from assent.sdk import Failure
 
 
 def wrap(
@@ -43,17 +43,17 @@ def wrap(
     Tools that only read can pass; every other call waits for a person, and the server on this data makes
     it once, with exactly the approved arguments. That server is started if none runs, and stays.
     """
-    from assent.platform.programs import load_settings
+    from assent.platform import LocalServer
     from assent_wrap import front
 
     given = {"--config": config, "--rules": rules, "--name": name}
     options = {flag: value for flag, value in given.items() if value is not None}
     switches = {"--trust": trust, "--observe": observe}
     chosen = frozenset(flag for flag, is_set in switches.items() if is_set)
-    settings = load_settings({"data_dir": data_dir} if data_dir is not None else {}).settings
+    found = LocalServer.find({"data_dir": data_dir} if data_dir is not None else {})
     try:
         order = front.read_order(list(server or ()), options, chosen, os.environ, named=env or ())
-        return front.wrap(settings, order)
+        return front.wrap(found, order)
     except front.CannotWrap as error:
         raise Failure(str(error)) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from assent.platform.declarations import Component
+from assent.sdk import Component
 
 COMPONENT: Final = Component("wrap", prefix="wrap_", folder=Path(__file__).parent, required=True)
 

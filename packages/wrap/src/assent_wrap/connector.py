@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent import Context, Effect, OutcomeUnknown
-from assent.platform.services import Delivered, Delivery, NotSent, Services, freezes
-from assent.platform.values import ConnectorInfo, Readiness, Reason, Refusal, Retry, Words, WorkspaceId
+from assent import Context, Effect, NotSent, OutcomeUnknown
+from assent.platform import ConnectorInfo, Delivered, Delivery, Readiness
+from assent.sdk import Reason, Refusal, Retry, Services, Words, WorkspaceId
 from assent_wrap.effects import (
     ACCEPT,
     CALL,
@@ -79,7 +79,7 @@ class CallConnector(_Ready):
         rule = rules.find(effect.verb)
         if upstream is None or rule is None or rule.diff is None:
             return effect
-        frozen = await self._services.store.read(lambda: freezes.find(workspace_id)) is not None
+        frozen = await self._services.find_freeze(workspace_id) is not None
         try:
             if not await self._may_read(workspace_id, upstream, rules, rule.diff.tool, frozen=frozen):
                 return effect if frozen else hide_present(effect)
@@ -223,4 +223,4 @@ def fit_result(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(why: str, *, curable: bool) -> NotSent:
-    return NotSent(Reason.CONNECTOR_FAILED, why, curable=curable)
+    return NotSent(why, retry=curable)

@@ -14,8 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from assent import Diff, Effect, Facets, Facts, Table, View
-from assent.platform.services import render_labelled
-from assent.platform.values import (
+from assent.platform import (
     MAX_CONTENT_CHARS,
     OPTIONAL_VALUES,
     Block,
@@ -25,12 +24,12 @@ from assent.platform.values import (
     Preview,
     Problem,
     Scene,
-    Severity,
-    WireRecord,
     full_time,
     is_one_line,
+    render_labelled,
     truncate,
 )
+from assent.sdk import Severity, WireRecord
 
 OPERATOR: Final = "assent-wrap"
 CALL: Final = "mcp"

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.services import ClientPort, ForeignCall, KeyRing, TokenInvalid, names_server
-from assent.platform.values import Record, digest
+from assent.platform import ClientPort, ForeignCall, KeyRing, digest, names_server
+from assent.sdk import Record
 from assent_wrap.listing import OfferedTool
 from assent_wrap.proposals import say_error
 from assent_wrap.transports import RpcError
@@ -100,7 +100,7 @@ def open_state(
         return sent
     try:
         found = msgspec.json.decode(keys.verify(str(state)), type=SealedState)
-    except (TokenInvalid, msgspec.DecodeError):
+    except (ValueError, msgspec.DecodeError):
         raise ValueError("The state does not belong to this call. Call the tool again without it.") from None
     if (found.holder, found.call) != (call.caller.holder, _identify(call, tool, params)):
         raise ValueError("The state does not belong to this call. Call the tool again without it.")

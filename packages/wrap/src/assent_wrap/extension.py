@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.declarations import Command, Extension, ExtensionProcess
+from assent.sdk import Command, Extension, ExtensionProcess
 
 if TYPE_CHECKING:
-    from assent.platform.declarations import Component
-    from assent.platform.services import Connector, Services
-    from assent.platform.tools import Tool
-    from assent.platform.values import EffectType
+    from assent.platform import Connector, EffectType
+    from assent.sdk import Component, Services, Tool
     from assent_wrap.gateway import Gateway
 
 

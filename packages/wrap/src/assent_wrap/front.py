@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from assent.platform.programs import Loaded, NoServer, Settings, connect, run_program
+from assent.platform import LocalServer, NoServer, run_program
 from assent_wrap.variables import OWN, REFERENCE, list_unpassed, select_passed
 
 TRIES: Final = 10
@@ -72,18 +72,25 @@ def run(arguments: Sequence[str]) -> int:
     words = list(arguments)
     before = words[: words.index("--")] if "--" in words else words
 
-    def work(loaded: Loaded, given: Mapping[str, list[str]], switches: frozenset[str]) -> int:
+    def work(server: LocalServer, given: Mapping[str, list[str]], switches: frozenset[str]) -> int:
         options = {flag: values[-1] for flag, values in given.items() if flag != "--env"}
         command, named = words[len(before) + 1 :], given.get("--env", ())
-        return wrap(loaded.settings, read_order(command, options, switches, os.environ, named=named))
+        return wrap(server, read_order(command, options, switches, os.environ, named=named))
 
-    return run_program("wrap", before, work, FLAGS, SWITCHES, wrong_usage=CannotWrap)
+    return run_program(
+        "wrap",
+        before,
+        lambda loaded, *given: work(LocalServer(loaded.settings), *given),
+        FLAGS,
+        SWITCHES,
+        wrong_usage=CannotWrap,
+    )
 
 
-def wrap(settings: Settings, order: WrapOrder) -> int:
+def wrap(server: LocalServer, order: WrapOrder) -> int:
     """Run a front until its client disconnects. Returns the exit status."""
     try:
-        Front(settings, order).run()
+        Front(server, order).run()
     except (CannotWrap, NoServer) as error:
         _say(str(error))
         return 1
@@ -93,8 +100,8 @@ def wrap(settings: Settings, order: WrapOrder) -> int:
 class Front:
     """One client and its server."""
 
-    def __init__(self, settings: Settings, order: WrapOrder) -> None:
-        self._settings = settings
+    def __init__(self, server: LocalServer, order: WrapOrder) -> None:
+        self._server = server
         self._order = order
         self._stdin, self._stdout = _claim_descriptors()
         self._lock = threading.Lock()
@@ -120,9 +127,9 @@ class Front:
 
     def _connect(self) -> socket.socket:
         """Return a connection that has told the server what is wrapped. Raises `CannotWrap`."""
-        body = msgspec.json.encode({"profile": self._order, "apiKey": self._settings.api_key})
+        body = msgspec.json.encode({"profile": self._order, "apiKey": self._server.api_key})
         for _ in range(TRIES):
-            link = connect(self._settings, _say)
+            link = self._server.connect(_say)
             line = b""
             with contextlib.suppress(OSError):  # a server that is being killed still takes connections
                 link.sendall(len(body).to_bytes(4) + body)

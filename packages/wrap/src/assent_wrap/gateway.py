@@ -22,19 +22,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.services import (
-    ClientPort,
-    ForeignCall,
-    Freeze,
-    Services,
-    describe_freeze,
-    freezes,
-    note_start,
-    refuse_frozen,
-    run_apart,
-    tenancy,
-)
-from assent.platform.values import HOUR_MS, MINUTE_MS, Refusal, WorkspaceId
+from assent.platform import ClientPort, ForeignCall, describe_freeze, note_start, refuse_frozen, run_apart
+from assent.sdk import HOUR_MS, MINUTE_MS, Principal, Refusal, Services, WorkspaceId
 from assent_wrap import proposals, repository
 from assent_wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
 from assent_wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
@@ -76,9 +65,9 @@ OWN_TOOLS: Final = frozenset(
 )
 GUIDE: Final = (
     "The tools of this server belong to other servers. Some of them ask a person before they do anything: such a call "
-    "waits up to 45 seconds for the person's decision. If it answers that a person has to approve it, give the user "
-    "the link and call chieflab_get_action with the actionId and waitSeconds 50 to get the result. The same call, made "
-    "again while it waits, joins the question. Never look for another way to do what a person has not approved."
+    "answers that a person has to approve it. Give the user the link at once, and call chieflab_get_action with the "
+    "actionId and waitSeconds 50 to get the result. The same call, made again while it waits, joins the question. "
+    "Never look for another way to do what a person has not approved."
 )
 PASS_SECONDS: Final = 60.0
 PINS_SECONDS: Final = 1.0
@@ -143,7 +132,7 @@ class Gateway:
         if (path := self._settings.get("wrap_config")) is not None:
             read_files(Path(path), self._settings.get("wrap_rules"))
 
-    async def open_profile(self, caller: tenancy.Principal, described: bytes) -> str:
+    async def open_profile(self, caller: Principal, described: bytes) -> str:
         """Store the profile that a client's process describes. Raises `ValueError`."""
         profile_id = await self._keep(caller.workspace_id, read_order(described))
         self.upstreams.unpassed[profile_id] = msgspec.json.decode(described, type=ProfileOrder).unpassed
@@ -204,14 +193,14 @@ class Gateway:
         arguments: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
         if found.mode == "gate" and not profile.observe:
             return await self._ask(call, profile, found, arguments, params)
-        if not found.reads_only and (frozen := await self._find_freeze(call)) is not None:
+        if (
+            not found.reads_only
+            and (frozen := await self._services.find_freeze(call.caller.workspace_id)) is not None
+        ):
             return proposals.refuse(refuse_frozen(frozen))
         if found.mode == "gate":
             await self._observe(call, profile, found)
         return await self._pass(call, profile, found, {**params, "arguments": arguments})
-
-    async def _find_freeze(self, call: ForeignCall) -> Freeze | None:
-        return await self._services.store.read(lambda: freezes.find(call.caller.workspace_id))
 
     async def _find_tools(self, call: ForeignCall) -> ArrangedTools:
         """Return the tools of all servers. Asks for the acceptance of new definitions."""
@@ -301,7 +290,8 @@ class Gateway:
         arguments: dict[str, Any],
         params: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Propose a gated call and wait for its result."""
+        """Propose a gated call. Its answer has the link at once, unless the client shows it in a dialog and the
+        call can wait for the result."""
         rule, spec, workspace_id = tool.rule, profile.require(tool.server), call.caller.workspace_id
         # Its use keeps it for as long as the action can wait.
         await self._keep(workspace_id, profile)
@@ -325,15 +315,14 @@ class Gateway:
         )
         effect = await run_apart(make_call, details, arguments, repeat=rule is not None and rule.repeat)
         try:
-            if "runs:write" not in call.caller.scopes:
-                raise tenancy.lack_scope("runs:write")
+            call.caller.require("runs:write")
             action = await proposals.propose(self._services, call, effect, tool.name)
         except Refusal as refusal:
             return proposals.refuse(refusal)
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
-        settled = await self.held.wait(call, action, token)
-        frozen = describe_freeze(await self._find_freeze(call), settled)
+        settled = action if call.client.ask is None else await self.held.wait(call, action, token)
+        frozen = describe_freeze(await self._services.find_freeze(call.caller.workspace_id), settled)
         return proposals.answer(self._services, call, settled, arguments, frozen)
 
     async def _pass(
@@ -392,7 +381,8 @@ class Gateway:
         if not directory.find(name):  # it may be new
             directory = await self._find_entries(call, profile, capability, again=True)
         entry, own = directory.choose(name)
-        if not profile.rules_for(entry.server).trusted and (frozen := await self._find_freeze(call)):
+        frozen = await self._services.find_freeze(call.caller.workspace_id)
+        if frozen is not None and not profile.rules_for(entry.server).trusted:
             raise LookupError(refuse_frozen(frozen).recovery().user_message)
         if entry.is_held(await self._find_pins(call.caller.workspace_id)):
             raise LookupError(await self._explain_held(call, entry))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import msgspec
 
 from assent.client import Client, Refused
-from assent.platform.programs import Settings, in_shell, load_settings, name_program, open_local, own_command
+from assent.platform import LocalServer, name_program
 
 if TYPE_CHECKING:
     from assent_wrap.adapters.calls import CallGate
@@ -81,11 +81,11 @@ def _answer(options: argparse.Namespace) -> HookAnswer:
         return HookAnswer()
     from assent_wrap.adapters.claude_code import AFTER, answer_before, report_after
 
-    settings = _load(options)
-    claims = settings.data_dir / CLAIMS
+    server = _find_server(options)
+    claims = server.data_dir / CLAIMS
 
     def open_gate(context: dict[str, str]) -> Any:
-        return _open_gate(settings, context)
+        return _open_gate(server, context)
 
     if event.hook_event_name == BEFORE:
         return asyncio.run(answer_before(event, open_gate, claims, options.wait))
@@ -97,22 +97,22 @@ def _answer(options: argparse.Namespace) -> HookAnswer:
         return HookAnswer(error=f"The result of this call is not on record: {_explain(error)}", status=1)
 
 
-def _load(options: argparse.Namespace) -> Settings:
+def _find_server(options: argparse.Namespace) -> LocalServer:
     names = ("data_dir", "config", "database_url", "base_url")
-    return load_settings({name: getattr(options, name) for name in names}).settings
+    return LocalServer.find({name: getattr(options, name) for name in names})
 
 
 @asynccontextmanager
-async def _open_gate(settings: Settings, context: dict[str, str]) -> AsyncIterator[CallGate]:
+async def _open_gate(server: LocalServer, context: dict[str, str]) -> AsyncIterator[CallGate]:
     """Open the gate over HTTP with a key, or else on the data directory."""
     from assent_wrap.adapters.calls import CallGate
     from assent_wrap.adapters.claude_code import SOURCE
 
-    if settings.api_key:
-        async with Client(settings.base_url, settings.api_key) as client:
+    if server.api_key:
+        async with Client(server.base_url, server.api_key) as client:
             yield CallGate(client, SOURCE, context)
         return
-    async with open_local(settings) as caller:
+    async with server.open_tools() as caller:
         yield CallGate(caller, SOURCE, context)
 
 
@@ -120,8 +120,9 @@ def _print_settings(options: argparse.Namespace) -> str:
     from assent_wrap.adapters.claude_code import make_settings
 
     tools = options.tools or DEFAULT_TOOLS
-    words = own_command(_load(options), "hook", "claude-code", "--tools", tools, "--wait", str(options.wait))
-    made = make_settings(in_shell(words), tools.split(","), options.wait + SPARE_SECONDS)
+    words = ("hook", "claude-code", "--tools", tools, "--wait", str(options.wait))
+    command = _find_server(options).write_command(*words)
+    made = make_settings(command, tools.split(","), options.wait + SPARE_SECONDS)
     return json.dumps(made, indent=2) + "\n"
 
 

@@ -19,7 +19,8 @@ import msgspec
 from mcp.shared.uri_template import UriTemplate
 from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
-from assent.platform.values import Record, Severity, digest_of_bytes
+from assent.platform import digest_of_bytes
+from assent.sdk import Record, Severity
 from assent_wrap.profiles import Mode, Profile, ToolRule
 
 MAX_TOOLS: Final = 500

@@ -18,7 +18,8 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import msgspec
 
-from assent.platform.values import OPTIONAL_VALUES, Record, Severity
+from assent.platform import OPTIONAL_VALUES
+from assent.sdk import Record, Severity
 from assent_wrap.variables import OWN, REFERENCE, select_passed
 
 Mode = Literal["pass", "gate", "hide"]

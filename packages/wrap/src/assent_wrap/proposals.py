@@ -1,4 +1,5 @@
-"""A gated call: proposed as an action, waited for, and answered with its result.
+"""A gated call: proposed as an action and answered with the link to decide it, or, where the client shows that link in
+a dialog, waited for and answered with its result.
 
 The same caller, tool and arguments join the action that waits, instead of asking twice: a proposal has
 a number, which is part of its idempotency key, and the next number is used only after a decision. The
@@ -17,39 +18,33 @@ from typing import Any, Final
 import msgspec
 
 from assent import Effect
-from assent.platform.services import (
-    Assurance,
-    Decider,
-    DecisionOrder,
-    Draft,
+from assent.platform import (
     ForeignCall,
-    Preparation,
-    PreparedEdit,
-    PreparedRun,
-    Request,
-    SeenVersion,
-    Services,
-    StagedEffect,
-    Transaction,
-    WaitedAction,
-    actions,
-    decisions,
-    describe,
+    digest,
+    is_expired,
     needs_approval,
+    replace_content,
     run_apart,
-    runs,
+    take_back,
 )
-from assent.platform.values import (
+from assent.sdk import (
     EXECUTE,
     Action,
     ActionId,
+    Draft,
     ExecutionState,
+    Preparation,
+    PreparedRun,
     Reason,
     Refusal,
+    Request,
+    Services,
+    StagedEffect,
     Status,
+    Transaction,
     Words,
-    digest,
-    is_expired,
+    prepare_run,
+    read_action,
 )
 from assent_wrap.effects import ACCEPT, OPERATOR, check_call
 from assent_wrap.repository import Proposed, find_proposed, keep_proposed
@@ -57,7 +52,7 @@ from assent_wrap.repository import Proposed, find_proposed, keep_proposed
 log = logging.getLogger("assent.wrap")
 
 HOLD_SECONDS: Final = 45
-"""How long a call waits for a person. Clients give up after a minute."""
+"""How long a call waits while its client shows a dialog. Clients give up after a minute."""
 PROGRESS_SECONDS: Final = 5
 OUTPUT: Final = "output"
 CANCELLED: Final = "The agent cancelled its call."
@@ -86,13 +81,13 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
         found = yield from find_proposed(workspace_id, holder, same)
         if found is None:
             return None, None
-        action, _ = yield from actions.find(workspace_id, ActionId(found.action_id))
+        action, _ = yield from read_action(workspace_id, ActionId(found.action_id))
         return found, action
 
     known, waiting = await services.store.read(look)
     if waiting is not None and is_waiting(waiting, services.clock.now_ms()):
         if accepts and waiting.digest != effect.digest():
-            return await _replace(services, call, waiting, effect)
+            return await replace_content(services, caller, waiting, effect, part="tools", via="tools/list")
         return waiting
     rejected = waiting if accepts and waiting is not None and waiting.status is Status.REJECTED else None
     if rejected is not None and rejected.effect.arguments == effect.arguments:
@@ -101,7 +96,7 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
     # The tools of an open question change, so they are no part of what its key is bound to.
     given = {} if accepts else effect.arguments
     found = services.effects.find(effect)
-    reply = await runs.prepare(
+    reply = await prepare_run(
         services,
         Request(
             principal=caller,
@@ -130,19 +125,9 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
     return await find_action(services, call, ActionId(proposed.action_id))
 
 
-async def _replace(services: Services, call: ForeignCall, waiting: Action, effect: Effect) -> Action:
-    """Give an open question other content. A decision about what it showed before is refused."""
-    caller = call.caller
-    view = await describe(services, caller.workspace_id, effect)
-    prepared = PreparedEdit(of=waiting.digest, names=("tools",), effect=effect, view=view, checked=None)
-    decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, "tools/list")
-    wish = DecisionOrder(decider, waiting, SeenVersion())
-    return await decisions.edit(services, wish, prepared, services.store.write)
-
-
 async def find_action(services: Services, call: ForeignCall, action_id: ActionId) -> Action:
     def begin() -> Transaction[Action]:
-        action, _ = yield from actions.find(call.caller.workspace_id, action_id)
+        action, _ = yield from read_action(call.caller.workspace_id, action_id)
         return action
 
     return await services.store.read(begin)
@@ -174,6 +159,7 @@ class HeldCalls:
         self._held[action_id] += 1
         if call.peer is not None:
             call.peer.step_aside()
+        shown = asyncio.create_task(self._show(call, action))
         try:
             return await self._watch(call, action, token)
         except asyncio.CancelledError:
@@ -183,9 +169,17 @@ class HeldCalls:
                 task.add_done_callback(self._tasks.discard)
             raise
         finally:
+            shown.cancel()
             self._held[action_id] -= 1
             if not self._held[action_id]:
                 del self._held[action_id]
+
+    async def _show(self, call: ForeignCall, action: Action) -> None:
+        """Show the person in the client's dialog where to decide. What they press there decides nothing."""
+        if call.client.ask is not None and not is_settled(action, self._services.clock.now_ms()):
+            said = describe_waiting(action, link_to(self._services, call, action), "").user_message
+            form = {"type": "object", "properties": {}}
+            await call.client.ask({"message": said, "requestedSchema": form}, self.hold_seconds)
 
     async def _watch(self, call: ForeignCall, action: Action, token: Any) -> Action:
         services = self._services
@@ -195,8 +189,7 @@ class HeldCalls:
         while not is_settled(action, services.clock.now_ms()):
             now_ms = services.clock.now_ms()
             turn_ms = min(until_ms, now_ms + PROGRESS_SECONDS * 1000)
-            place = WaitedAction(action.workspace_id, action.action_id, action.version)
-            ended = await services.background.waits.wait(place, turn_ms, gone)
+            ended = await services.background.waits.wait(action, turn_ms, gone)
             action = await find_action(services, call, action.action_id)
             if ended not in ("changed", "time_up") or services.clock.now_ms() >= until_ms:
                 break
@@ -208,12 +201,9 @@ class HeldCalls:
 
     async def _withdraw(self, call: ForeignCall, action_id: ActionId) -> None:
         """Take the question back, because the agent cancelled the call that asked it."""
-        services, caller = self._services, call.caller
-        decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, "cancelled call")
-        action = await find_action(services, call, action_id)
+        action = await find_action(self._services, call, action_id)
         try:
-            wish = DecisionOrder(decider, action, SeenVersion())
-            await decisions.reject(services.clock, wish, CANCELLED, services.store.write)
+            await take_back(self._services, call.caller, action, CANCELLED, via="cancelled call")
         except Refusal as refusal:
             log.info("a cancelled call is no longer withdrawn: %s", refusal.reason)
 
@@ -228,6 +218,12 @@ def describe_wait(action: Action) -> str:
     return "Waiting for a person to approve this call."
 
 
+def link_to(services: Services, call: ForeignCall, action: Action) -> str:
+    """Return the review link, with the rights of the caller."""
+    now_ms = services.clock.now_ms()
+    return services.links.review_url(action.workspace_id, action.run_id, now_ms, call.caller.link_scope)
+
+
 def answer(
     services: Services, call: ForeignCall, action: Action, asked: dict[str, Any], frozen: str = ""
 ) -> dict[str, Any]:
@@ -235,8 +231,7 @@ def answer(
     no call is made now."""
     if action.status is Status.EXECUTED:
         return answer_executed(action, asked)
-    now_ms = services.clock.now_ms()
-    url = services.links.review_url(action.workspace_id, action.run_id, now_ms, call.caller.link_scope)
+    now_ms, url = services.clock.now_ms(), link_to(services, call, action)
     if action.status is Status.REJECTED:
         reason = action.rejection or "no reason was given"
         return say_error(

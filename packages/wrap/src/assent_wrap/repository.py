@@ -15,8 +15,8 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.services import OpenedSecrets, Services, Transaction, journal
-from assent.platform.values import DAY_MS, MAX_CONTENT_CHARS, Record, WorkspaceId
+from assent.platform import MAX_CONTENT_CHARS, note_event
+from assent.sdk import DAY_MS, Record, Services, Transaction, WorkspaceId
 from assent_wrap.component import statements
 from assent_wrap.effects import ToolOffer, write_definition
 from assent_wrap.listing import OfferedEntry, OfferedTool, only_reads
@@ -75,10 +75,10 @@ async def keep_profile(services: Services, workspace_id: WorkspaceId, profile: P
     now_ms = services.clock.now_ms()
     text = msgspec.json.encode(profile, order="deterministic").decode()
     profile_id = identify(services.keys.wrapped_servers.keys[0], workspace_id, text)
-    secrets, seal = OpenedSecrets({FIELD: text}), services.vault.seal(1)
+    seal = services.vault.seal(1)
 
     def begin() -> Transaction[str]:
-        yield from services.vault.put(workspace_id, _holder(profile_id), secrets, seal, now_ms)
+        yield from services.vault.put(workspace_id, _holder(profile_id), {FIELD: text}, seal, now_ms)
         yield statements.put_wrap_profile(workspace_id=workspace_id, profile_id=profile_id, now_ms=now_ms)
         rows = yield statements.list_unused_wrap_profiles(
             workspace_id=workspace_id, before_ms=now_ms - KEPT_MS, most=COMPARED
@@ -122,7 +122,7 @@ async def accept_first(
                 now_ms=now_ms,
             )
         body = {"server": found[0].server, "tools": {each.tool: each.pin for each in found}}
-        yield from journal.note(workspace_id, "wrapped_tools_accepted", body, now_ms)
+        yield from note_event(workspace_id, "wrapped_tools_accepted", body, now_ms)
 
     if found:
         await services.store.write(begin)

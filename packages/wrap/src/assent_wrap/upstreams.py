@@ -18,8 +18,7 @@ from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOC
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from assent import __version__
-from assent.platform.services import Clock
-from assent.platform.values import MINUTE_MS, Record
+from assent.sdk import MINUTE_MS, Clock, Record
 from assent_wrap.listing import LISTS, MAX_TOOLS, TOOLS, is_passable
 from assent_wrap.profiles import Profile, UpstreamSpec
 from assent_wrap.transports import HttpLink, RpcError, ServerLink, StdioLink, Unanswered, Unsent

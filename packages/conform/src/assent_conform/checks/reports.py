@@ -1,4 +1,4 @@
-"""Reports for other programs: JUnit XML and JSON, in files that are written as a whole or not at all.
+"""The report for other programs: JUnit XML, in a file that is written as a whole or not at all.
 
 A file is reserved before the checks run, so that a path that cannot be written is found at once.
 """
@@ -10,8 +10,6 @@ import os
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
-
-import msgspec
 
 from assent_conform.checks.checking import CheckOutcome, ConformanceReport
 
@@ -50,10 +48,6 @@ class ReportFile:
         """Remove the draft, if it is still there."""
         with contextlib.suppress(OSError):
             self._draft.unlink(missing_ok=True)
-
-
-def encode_json(report: ConformanceReport) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
 
 
 def encode_junit(report: ConformanceReport) -> bytes:

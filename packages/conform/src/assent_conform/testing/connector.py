@@ -12,10 +12,11 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from assent.gate.outcomes import NotSent
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.net.http_outcomes import failure, not_now
+from assent.net.http_outcomes import failure
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
 from assent.ports.context import action_of
 from assent_conform.testing.ledger import DoneEffect, Ledger
@@ -151,7 +152,7 @@ class EmulatedConnector:
             async with asyncio.timeout_at(deadline):
                 reader, writer = await asyncio.open_connection(host, port)
         except (OSError, TimeoutError) as error:
-            raise not_now(f"{host}:{port} cannot be reached ({type(error).__name__})") from error
+            raise NotSent(f"{host}:{port} cannot be reached ({type(error).__name__})", retry=True) from error
         try:
             async with asyncio.timeout_at(deadline):
                 writer.write(request(method, target, f"{host}:{port}", body, headers))

@@ -24,7 +24,7 @@ from assent.tools.definition import WRITES, Call, Tool
 from assent.use_cases import runs
 
 PUBLISH: Final = "chieflab_publish_approved_post"
-SEND: Final = "chieflab_send_approved_email"
+SEND: Final = "chieflab_send_email"
 
 
 class Wanted(Arguments, kw_only=True):
@@ -37,6 +37,8 @@ class Wanted(Arguments, kw_only=True):
     title: str = ""
     subject: str = ""
     recipients: tuple[str, ...] = ()
+    cc: tuple[str, ...] = ()
+    reply_to: str = ""
     link: str = ""
     details: dict[str, Any] = {}
     severity: Severity | None = None
@@ -55,6 +57,8 @@ class Wanted(Arguments, kw_only=True):
                 title=self.title,
                 subject=self.subject,
                 recipients=self.recipients,
+                cc=self.cc,
+                reply_to=self.reply_to,
                 link=self.link,
                 details=self.details,
             ),
@@ -111,7 +115,6 @@ TOOL: Final = Tool(
     name="testing_stage",
     title="Stage what a test wants",
     description="Stages the given effects for approval. Exists in tests only.",
-    category="primary",
     behaviour=WRITES,
     request=TestingStage,
     reply=PreparedRun,

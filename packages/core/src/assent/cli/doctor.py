@@ -29,7 +29,6 @@ from assent.processes.listening import bind, reaches_assent, serves_this_data
 from assent.processes.start_checks import (
     SECRETS,
     check_certificate,
-    check_names,
     check_wrapped,
     compare_secrets,
     refuse_other_files,
@@ -150,7 +149,7 @@ async def _connections(settings: Settings, store: Store) -> DoctorCheck:
     return DoctorCheck("connections", True, ", ".join(counts) or "no provider is connected", fix)
 
 
-async def _wrapped_store_checks(settings: Settings, store: Store) -> DoctorCheck:
+async def _look_at_starts(settings: Settings, store: Store) -> DoctorCheck:
     """Name the wrapped servers that did not start."""
     now_ms = SystemClock().now_ms()
     failed = await store.read(lambda: connection_store.list_failed_starts(now_ms))
@@ -267,7 +266,7 @@ LOOKS: Final[tuple[tuple[str, Look], ...]] = (
     ("boundary", _boundary),
     ("jobs", _jobs),
     ("connections", _connections),
-    ("wrapped starts", _wrapped_store_checks),
+    ("wrapped starts", _look_at_starts),
     ("owner", _owner),
     ("sign-in", _sign_in),
     ("storage", _storage),
@@ -329,7 +328,7 @@ def doctor(
         *_certificate(settings),
         *asyncio.run(_database(settings, list_components(settings, extensions))),
         *_operators(extensions),
-        *_wrapped(settings),
+        *_check_wrapped_files(settings),
         *_extensions(settings, installed, shown),
         _cap(settings),
         _signup(settings),
@@ -416,7 +415,7 @@ def _certificate(settings: Settings) -> Iterator[DoctorCheck]:
         yield fail_as("certificate", str(error))
 
 
-def _wrapped(settings: Settings) -> Iterator[DoctorCheck]:
+def _check_wrapped_files(settings: Settings) -> Iterator[DoctorCheck]:
     """Check the files of wrapped servers."""
     from assent.app import App
 
@@ -496,6 +495,7 @@ def _extensions(
 ) -> Iterator[DoctorCheck]:
     """Name the extensions of other packages, and give what all say about themselves."""
     from assent.app import App
+    from assent.processes.serve import check_names
 
     if settings.extensions:
         try:

@@ -73,7 +73,7 @@ def freeze(
 
 async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: str) -> FrozenSending:
     """Freeze, wait until it is in effect, and return the measured time."""
-    from assent.use_cases.freezes import freeze
+    from assent.use_cases.workspaces import freeze
 
     store, now_ms = app.store, app.clock.now_ms()
     await store.open()
@@ -88,7 +88,7 @@ async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: 
 
 def unfreeze(session: CommandSession, workspace: OnlyWorkspace = None) -> None:
     """Let sending go on. What is approved and due is sent by the server within half a minute."""
-    from assent.use_cases import freezes as use_case
+    from assent.use_cases import workspaces as use_case
 
     session.require_data()
 

@@ -39,7 +39,7 @@ def create(
     workspace: OfWorkspace = None,
     label: Annotated[str, typer.Option("--label", help="What it is for.")] = "default",
     dev: Annotated[
-        bool, typer.Option("--dev", help="Make a clp_dev_ key instead of a clp_live_ one.")
+        bool, typer.Option("--dev", help="Make a clp_dev_ key: what it prepares or approves is never sent.")
     ] = False,
     scope: Annotated[
         list[str] | None,

@@ -42,7 +42,7 @@ def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_default=False)],
     email: Annotated[str | None, typer.Option("--email", help="Whose it is.")] = None,
     dev: Annotated[
-        bool, typer.Option("--dev", help="Make a clp_dev_ key instead of a clp_live_ one.")
+        bool, typer.Option("--dev", help="Make a clp_dev_ key: what it prepares or approves is never sent.")
     ] = False,
 ) -> None:
     """Make a workspace with a key. The key is shown now and never again."""

@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from assent.engine.actions import pictures
 from assent.engine.connections.grants import Grantor, OAuthClient, OAuthProvider
-from assent.engine.connections.key_access import API_KEY, KeyAccess, no_account
+from assent.engine.connections.key_access import KeyAccess
 from assent.engine.connections.oauth import ACCESS, ConnectionLocks, OAuthAccess, StoredLocks
-from assent.engine.learning import pictures
 from assent.extensions.channels import MAX_ACCOUNT_CHARS, DeclaredConnector, OAuth, ProviderAccount
 from assent.extensions.effect_types import (
     make_channel_type,
@@ -44,17 +44,15 @@ from assent.extensions.operators import Busy, EffectFunction
 from assent.extensions.options import MAX_RECEIPT_ID_CHARS, MAX_URL_CHARS, Receipt
 from assent.extensions.registry import quote_error
 from assent.extensions.signatures import encode_value, select_arguments
-from assent.gate.connection import Access, Account, Connection, ConnectorInfo, Verified
+from assent.gate.connection import NO_SOURCE, Access, Account, Connection, ConnectorInfo, Verified
 from assent.gate.effects import EffectType
-from assent.gate.measurement.metrics import select_credible
-from assent.gate.measurement.recommend import NO_SOURCE
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
 from assent.kernel.texts import is_one_line
-from assent.net.http_outcomes import failure, not_connected, not_now
+from assent.net.http_outcomes import failure
 from assent.ports import (
     Bound,
     Clock,
@@ -64,6 +62,7 @@ from assent.ports import (
     Context,
     Deadline,
     Delivered,
+    NotConnected,
     NotSent,
     OpenConnection,
     OutcomeUnknown,
@@ -146,7 +145,7 @@ class ReceivedAnswer(Record, kw_only=True):
         if self.earlier:
             raise OutcomeUnknown(str(failed))
         if self.reads and isinstance(failed, OutcomeUnknown):
-            raise not_now(str(failed))
+            raise NotSent(str(failed), retry=True)
         raise failed
 
     def _find_detail(self) -> str:
@@ -231,7 +230,7 @@ async def send_request(
         )
     except FetchRefused as refused:
         if not earlier and (refused.why in NOTHING_SENT or reads):
-            raise not_now(refused.text) from None
+            raise NotSent(refused.text, retry=True) from None
         raise OutcomeUnknown(refused.text) from None
 
 
@@ -274,16 +273,15 @@ def read_stored_receipt(action: Action) -> Receipt:
 
 
 def read_metrics(source: str, channel: str, found: Any) -> Reading:
-    """Return the reading of numbers by their names. Implausible ones are left out (E100)."""
+    """Return the reading of numbers by their names."""
     if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
         why = f"{source} returned {type(found).__name__} instead of numbers by their names"
         return Reading(source=source, channel=channel, status="unavailable", reason=why)
-    numbers, left_out = select_credible(found)
-    if not numbers and not left_out:
+    if not found:
         return Reading(
             source=source, channel=channel, status="unavailable", reason=f"{source} gave no numbers"
         )
-    return Reading(source=source, channel=channel, status="ok", metrics=numbers, left_out=left_out)
+    return Reading(source=source, channel=channel, status="ok", metrics=dict(found))
 
 
 log = logging.getLogger("assent.extensions")
@@ -355,10 +353,10 @@ class FunctionConnector:
             # Not on the server's event loop: building a dataclass runs code of the extension.
             values = await caller.run_sync(reading)
         except Busy as busy:
-            raise NotSent(Reason.CONNECTOR_FAILED, str(busy), curable=True) from None
+            raise NotSent(str(busy), retry=True) from None
         except Exception as problem:
             said = f"the operator has changed and no longer takes these arguments ({quote_error(problem)})"
-            raise NotSent(Reason.CONNECTOR_FAILED, said, curable=True) from None
+            raise NotSent(said, retry=True) from None
         names = inspect.signature(function).parameters
         given = {name: value for name, value in own.items() if name in names}
         call = partial(function, **select_arguments(function, values), **given)
@@ -367,7 +365,7 @@ class FunctionConnector:
                 return await caller.run_async(call)
             return await caller.run_sync(call)
         except Busy as busy:
-            raise NotSent(Reason.CONNECTOR_FAILED, str(busy), curable=True) from None
+            raise NotSent(str(busy), retry=True) from None
 
 
 class MeasuredConnector(FunctionConnector):
@@ -481,7 +479,7 @@ class ConnectionOpener:
 
     async def end(self, used: Access, said: str) -> NotSent:
         """Mark the connection expired, and return the failure."""
-        return not_connected(said)
+        return NotConnected(said)
 
     def token(self, access: Access) -> str:
         return ""
@@ -504,7 +502,7 @@ class KeyOpener(ConnectionOpener):
         return await self._access.ended(used, said)
 
     def token(self, access: Access) -> str:
-        return access.secrets[API_KEY]
+        return self._access.key(access)
 
 
 class OAuthOpener(ConnectionOpener):
@@ -528,7 +526,7 @@ class OAuthOpener(ConnectionOpener):
     async def end(self, used: Access, said: str) -> NotSent:
         label = self._access.label
         await self._connections.mark_expired(used.connection, f"{label} refuses a fresh token")
-        return not_connected(f"The access to {label} has ended. Connect it again on its page.")
+        return NotConnected(f"The access to {label} has ended. Connect it again on its page.")
 
     def token(self, access: Access) -> str:
         return access.secrets[ACCESS]
@@ -571,7 +569,7 @@ class ChannelConnector:
         account = _find_account(connection, self.id)
         if connection is None or (account.id if account is not None else None) == effect.account_id:
             return await self.readiness(workspace_id)
-        return no_account(self.info.label, effect)
+        return Readiness.of_another_account(self.info.label, effect)
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action_of(ctx, effect)
@@ -587,7 +585,7 @@ class ChannelConnector:
         return None if answer is None else read_receipt(f"look_up of {self.id}", answer)
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
-        """Return the numbers that the connector reports, without implausible ones (E100)."""
+        """Return the numbers that the connector reports. What measures a run keeps the credible ones."""
         if not self._declared.defines("measure"):
             channel = action.effect.channel
             return Reading(source=self.id, channel=channel, status="unavailable", reason=NO_SOURCE)
@@ -620,10 +618,12 @@ class ChannelConnector:
             raise
         except Exception as error:
             log.exception("verify of %s (%s) failed", self.id, self._declared.place)
-            raise not_now(f"{self.info.label} could not be asked ({type(error).__name__})") from error
+            raise NotSent(
+                f"{self.info.label} could not be asked ({type(error).__name__})", retry=True
+            ) from error
         if not isinstance(found, ProviderAccount) or not (_is_name(found.id) and _is_name(found.name)):
             log.error("verify of %s (%s) returned no account", self.id, self._declared.place)
-            raise not_now(f"{self.info.label} named no account")
+            raise NotSent(f"{self.info.label} named no account", retry=True)
         return Account(found.id, self.id, found.name, default=True)
 
     def _equip(
@@ -644,7 +644,7 @@ class ChannelConnector:
         for renewed in (False, True):
             account = _find_account(access.connection, self.id)
             if (account.id if account is not None else None) != effect.account_id:
-                raise not_connected(OTHER_ACCOUNT)
+                raise NotConnected(OTHER_ACCOUNT)
             self._equip(ctx, ctx, self._open(access, account))
             try:
                 return await self._run(method, ctx, effect)
@@ -674,7 +674,7 @@ class ChannelConnector:
                 return await caller.run_async(call)
             return await caller.run_sync(call)
         except Busy as busy:
-            raise not_now(str(busy)) from None
+            raise NotSent(str(busy), retry=True) from None
 
 
 class KeyChannelConnector(ChannelConnector):
@@ -754,20 +754,17 @@ def list_connectors(found: Extensions) -> Iterator[ConnectorInfo]:
 
 def make_connectors(
     found: Extensions,
-    services: Callable[[], Services],
+    declared: Mapping[str, Connector],
+    server: Services,
     allow_hosts: tuple[str, ...],
     variables: Mapping[str, str],
 ) -> dict[str, Connector]:
-    """Return the connectors by their ids. `variables` are the environment variables, which hold the
-    clients of OAuth connectors."""
-    # Imported late: that module imports this one.
-    from assent.extensions.http_effects import HttpAccess, HttpEffect, make_http_connectors
-
-    server = services()
-    functions: dict[str, Connector] = {
+    """Return the connectors by their ids: `declared` are those of effects that no function performs. `variables` are
+    the environment variables, which hold the clients of OAuth connectors."""
+    functions = {
         each.tool: make_connector(each, allow_hosts, server.store)
         for each in found.effects
-        if not isinstance(each, HttpEffect)
+        if each.tool not in declared
     }
     parts = ProviderParts(
         connections=server.connections,
@@ -783,6 +780,6 @@ def make_connectors(
     infos = {each.id: each for each in list_connectors(found)}
     return {
         **functions,
-        **make_http_connectors(found.effects, HttpAccess(services, allow_hosts)),
+        **declared,
         **make_provider_connectors(found.connectors, infos, parts),
     }

@@ -25,6 +25,7 @@ import msgspec
 
 from assent.extensions.options import BadExtension
 from assent.kernel.distribution import DISTRIBUTION, PARTS
+from assent.kernel.guide import SuggestedCall
 from assent.kernel.structs import Record
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Command(Record, kw_only=True):
 
     name: str
     run: Callable[..., int | None]
-    """Its first argument is the session (`assent.platform.commands`); its docstring is the help."""
+    """Its first argument is the session (`CommandSession`); its docstring is the help."""
     group_help: str = ""
     """The help of its group, if no command of the core is in it."""
     has_json: bool = True
@@ -77,6 +78,43 @@ class DoctorCheck(Record):
     ok: bool
     detail: str
     fix: str | None = None
+
+
+class AgentWords(Record, kw_only=True):
+    """What the texts for agents say where an extension is installed. Without one they say this."""
+
+    purpose: str = "do"
+    """After “Assent lets an agent”."""
+    wish: str = "wants something done that one of the listed tools stages for approval"
+    """After “USE WHEN the user”."""
+    prepare: str = "Call the tool that stages it."
+    """The first step of the loop."""
+    group: str = ""
+    """The group of tools that must be listed for the next two."""
+    first_call: str = ""
+    """After “FIRST CALL”."""
+    prepare_by_group: str = ""
+    """What `{by_group}` in the first step becomes."""
+    after: str = ""
+    """A line after the loop."""
+    summary: str = "Assent stages what its tools are for, and does only what a human approved."
+    """The first line of `chieflab_help`."""
+    begin: str = "prepare: the tool that does it stages it first; nothing goes out"
+    """Its first step."""
+    afterwards: tuple[str, ...] = ()
+    """Its steps after sending."""
+    calls: tuple[SuggestedCall, ...] = ()
+    """Calls that start something, where nothing is open. The first one is in the help."""
+    has_guides: bool = False
+    """Whether the guides of this server, which walk through a post and a launch, are served."""
+
+
+PLAIN_WORDS: Final = AgentWords()
+
+
+def find_words(extensions: Iterable[Extension]) -> AgentWords:
+    """Return the words of the first of these extensions that has any."""
+    return next((each.words for each in extensions if each.words is not None), PLAIN_WORDS)
 
 
 class ExtensionProcess:
@@ -121,13 +159,15 @@ class Extension(Record, kw_only=True):
     """Modules with operators of the public API (`assent.Operator`): their effects, channels, connectors and tables.
     They are loaded as those that the setting `operators` names, and serve the same workspaces."""
     list_tools: Callable[[], tuple[Any, ...]] = tuple
-    """Tools (`assent.platform.tools.Tool`), in the order of the list."""
+    """Tools (`assent.sdk.Tool`), in the order of the list."""
     list_operators: Callable[[], tuple[Any, ...]] = tuple
     """The operators as the discovery documents list them (E50)."""
     list_types: Callable[[], Iterable[EffectType]] = tuple
     list_families: Callable[[], Iterable[EffectType]] = tuple
     """The types of effects whose names are not known here (`assent.gate.effects`)."""
     list_connectors: Callable[[], Iterable[ConnectorInfo]] = tuple
+    words: AgentWords | None = None
+    """What the instructions, `chieflab_help` and `chieflab_status` say about its tools. Ours alone have any."""
     workflows: tuple[Path, ...] = ()
     """Folders with definitions of workflows, which every workspace can follow."""
 
@@ -141,8 +181,11 @@ class Extension(Record, kw_only=True):
     """The kinds of its jobs, with their handlers."""
 
     # What people see.
+    list_sentences: Callable[[], Mapping[str, Mapping[str, str | Callable[[Mapping[str, Any]], str]]]] = dict
+    """What the audit log says about its events: a sentence for each kind, by the group of kinds that people choose
+    (`decisions`, `sending`, `runs`, `workflows`, `access`). Ours alone have any."""
     list_screens: Callable[[], tuple[Any, ...]] = tuple
-    """Screens of the console (`assent.platform.pages.Screen`), with their templates and their entries in the
+    """Screens of the console (`assent.sdk.Screen`), with their templates and their entries in the
     navigation."""
     make_notifiers: Callable[[Mapping[str, Any]], Iterable[Notifier]] = lambda settings: ()
     """Ways to notify people, by the settings."""
@@ -254,9 +297,7 @@ def _read_value(value: Any, kind: Any, where: str) -> Any:
 
 def _refuse_unfit(loaded: Any, where: str, found: Mapping[str, Extension], *, is_ours: bool) -> None:
     if not isinstance(loaded, Extension):
-        raise BadExtension(
-            f"{where} is {type(loaded).__name__}.", fix="Name an Extension (assent.platform.declarations)."
-        )
+        raise BadExtension(f"{where} is {type(loaded).__name__}.", fix="Name an Extension (assent.sdk).")
     if loaded.name in found:
         raise BadExtension(
             f"{where} is called {loaded.name}, as another extension is.", fix="Choose another name."

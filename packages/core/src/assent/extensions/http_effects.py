@@ -41,7 +41,7 @@ from assent.extensions.options import (
     check_options,
     native_key,
 )
-from assent.extensions.registry import LoadFailure, Source
+from assent.extensions.registry import Found, LoadFailure, Source
 from assent.extensions.signatures import (
     DECIMAL_PATTERN,
     MAX_NESTING,
@@ -66,9 +66,9 @@ from assent.kernel.schemas import convert, publish
 from assent.kernel.shapes import FORMATS, TYPES, Shape, check_shape, has_type, list_inner
 from assent.kernel.structs import Record
 from assent.kernel.texts import truncate
-from assent.net.http_outcomes import failure, not_connected, not_now
-from assent.ports import Connector, Context, Delivered, Delivery, OutcomeUnknown
-from assent.ports.context import action_of, not_ready
+from assent.net.http_outcomes import failure
+from assent.ports import Connector, Context, Delivered, Delivery, NotConnected, NotSent, OutcomeUnknown
+from assent.ports.context import action_of
 
 if TYPE_CHECKING:
     from assent.net.outgoing import Posted
@@ -493,7 +493,7 @@ class HttpEffect(EffectFunction):
         return self.request.read_back is not None
 
 
-def read_sections(sections: Any, file: str) -> Iterator[tuple[Source, tuple[Operator, ...] | LoadFailure]]:
+def read_sections(sections: Any, file: str) -> Iterator[Found]:
     """Yield the operator of each section, or why it is left out."""
     if not isinstance(sections, dict):
         source = Source("settings", f"{file} [effect]")
@@ -770,7 +770,9 @@ class HttpConnector:
         stored = await self._open(workspace_id)
         missing = next((name for name in self._request.secrets if stored.get(name) is None), None)
         if missing is not None:
-            return not_ready(_explain_missing(missing, workspace_id), f"The secret {missing} is not stored.")
+            return Readiness.unconnected(
+                _explain_missing(missing, workspace_id), f"The secret {missing} is not stored."
+            )
         return Readiness(ready=True)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
@@ -784,10 +786,12 @@ class HttpConnector:
             target = self._request.make_target(effect.arguments)
         except ArgumentProblem as problem:
             said = f"The settings no longer take these arguments ({problem})."
-            return not_ready(f"{said} Change them, or prepare it again.", said)
+            return Readiness.unconnected(f"{said} Change them, or prepare it again.", said)
         if effect.target != target:
             said = "The settings send this to another address than the one it was prepared for."
-            return not_ready(f"{said} Ask for it again: you then see where it goes.", said, nameable=True)
+            return Readiness.unconnected(
+                f"{said} Ask for it again: you then see where it goes.", said, nameable=True
+            )
         return await self.readiness(workspace_id)
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
@@ -796,12 +800,12 @@ class HttpConnector:
         try:
             self._effect.signature.read(effect.arguments)
             if target is None or target != request.make_target(effect.arguments):
-                raise not_now("the settings name another address than the approved one")
+                raise NotSent("the settings name another address than the approved one", retry=True)
             # The approved address itself is asked, with what is known of the action now.
             approved = target["accountId"].removeprefix(f"{request.method} ")
             url = request.fill(approved, {KEY: ctx.key, ACTION: ctx.action_id})
         except ArgumentProblem as problem:
-            raise not_now(f"the settings no longer take these arguments ({problem})") from None
+            raise NotSent(f"the settings no longer take these arguments ({problem})", retry=True) from None
         given = {name: value for name, value in effect.arguments.items() if value is not None}
         body = msgspec.json.encode(given)
         secrets, headers = await self._headers(ctx, body)
@@ -869,7 +873,7 @@ class HttpConnector:
         secrets = await self._open(ctx.workspace_id)
         for name in self._request.secrets:
             if secrets.get(name) is None:
-                raise not_connected(_explain_missing(name, ctx.workspace_id))
+                raise NotConnected(_explain_missing(name, ctx.workspace_id))
         signing = await signing_secret(services, ctx.workspace_id)
         signed = webhooks.headers(signing, ctx.key, services.clock.now_ms(), body)
         declared = self._request.fill_headers(dict(secrets.items()))

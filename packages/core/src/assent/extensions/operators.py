@@ -281,7 +281,7 @@ class Operator:
     ) -> None:
         """`label` is its name for people; `function` says in one sentence what it does. Raise `version`
         when an effect begins to mean something else: what was prepared before is not executed.
-        `component` has its tables and statements, if it stores anything (`assent.platform.services`)."""
+        `component` has its tables and statements, if it stores anything (`assent.sdk.Component`)."""
         for name, value in (("id", id), ("label", label), ("function", function)):
             if not isinstance(value, str):
                 raise BadExtension(f"the {name} of an operator is a text, not {type(value).__name__}.")

@@ -1,5 +1,5 @@
-"""What an effect declares beside its function or its shape, also about repeated calls, and what it answers:
-a receipt, or that it was not sent. Errors of an extension: at its loading, and about the arguments of a call."""
+"""What an effect declares beside its function or its shape, also about repeated calls, and its receipt.
+Errors of an extension: at its loading, and about the arguments of a call."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from assent.gate.views import OPTIONAL_VALUES, Severity
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
-from assent.kernel.reasons import Reason
 from assent.kernel.structs import Record
-from assent.ports import Delivery, NotSent
+from assent.ports import Delivery
 
 
 class BadExtension(Exception):  # noqa: N818 - what it is
@@ -145,24 +144,6 @@ class Receipt(Record):
     id: str
     url: str | None = None
     output: Any = None
-
-
-class EffectNotSent(NotSent):
-    """Raised by an effect that certainly did not happen. With `retry` the same action may be executed
-    again under its approval."""
-
-    def __init__(self, detail: str, *, retry: bool = True, retry_after_seconds: int | None = None) -> None:
-        super().__init__(
-            Reason.CONNECTOR_FAILED, str(detail), curable=retry, retry_after_seconds=retry_after_seconds
-        )
-
-
-class NotConnected(NotSent):
-    """Raised by a connector whose provider does not accept the token or key. Nothing was sent. The server
-    renews an OAuth token and calls once more; then a person has to connect again."""
-
-    def __init__(self, detail: str = "the provider does not accept the access") -> None:
-        super().__init__(Reason.MISSING_CONNECTOR, str(detail), curable=True)
 
 
 def native_key(*, hours: float = 0, minutes: float = 0, searches: bool = False) -> Delivery:

@@ -58,6 +58,10 @@ class LoadFailure(Record):
     why: str
 
 
+Found = tuple[Source, tuple[Operator, ...] | LoadFailure]
+"""Where an extension comes from, and its operators or why it is left out."""
+
+
 class Names(Record):
     """Names that are taken, each with the place that took it."""
 
@@ -145,7 +149,7 @@ def quote_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
-def register(found: Iterable[tuple[Source, tuple[Operator, ...] | LoadFailure]], taken: Names) -> Extensions:
+def register(found: Iterable[Found], taken: Names) -> Extensions:
     """Return the extensions whose names are free. Each other one is left out as a whole."""
     operators: list[Operator] = []
     failures: list[LoadFailure] = []
@@ -326,32 +330,18 @@ def load_extensions(
     named: tuple[str, ...] = (),
     taken: Names = Names(),  # noqa: B008 - a frozen value
     *,
-    sections: Any = None,
-    settings_file: str = "",
+    declared: Iterable[Found] = (),
     seconds: float = IMPORT_SECONDS,
 ) -> Extensions:
-    """Import the named files and modules, read the sections `[effect.NAME]` of the settings file, and return
-    what they offer. Logs each extension that is left out."""
-    found = _load_all(named, seconds)
-    loaded = register(chain(found, _read_sections(sections, settings_file)), taken)
+    """Import the named files and modules, and return what they and `declared`, which was found elsewhere, offer. Logs
+    each extension that is left out."""
+    loaded = register(chain(_load_all(named, seconds), declared), taken)
     for failure in loaded.failures:
         log.error("the extension %s is left out: %s", failure.source, failure.why)
     return loaded
 
 
-def _read_sections(
-    sections: Any, settings_file: str
-) -> Iterator[tuple[Source, tuple[Operator, ...] | LoadFailure]]:
-    if sections is None:
-        return
-    from assent.extensions.http_effects import read_sections
-
-    yield from read_sections(sections, settings_file)
-
-
-def _load_all(
-    named: tuple[str, ...], seconds: float
-) -> Iterator[tuple[Source, tuple[Operator, ...] | LoadFailure]]:
+def _load_all(named: tuple[str, ...], seconds: float) -> Iterator[Found]:
     for name in dict.fromkeys(named):
         if _names_a_file(name):
             yield _load(Source("file", name), partial(_import_file, Path(name)), seconds)
@@ -363,9 +353,7 @@ def _names_a_file(name: str) -> bool:
     return name.endswith(".py") or "/" in name
 
 
-def _load(
-    source: Source, load: Callable[[], Any], seconds: float
-) -> tuple[Source, tuple[Operator, ...] | LoadFailure]:
+def _load(source: Source, load: Callable[[], Any], seconds: float) -> Found:
     """Import one extension. Every failure becomes a `LoadFailure`."""
     found: list[Any] = []
     raised: list[BaseException] = []

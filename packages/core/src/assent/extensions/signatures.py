@@ -16,7 +16,7 @@ import re
 import types
 import typing
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final, Literal, Union, get_args, get_origin
 
@@ -409,7 +409,7 @@ def _find_wire(kind: Any, name: str, place: str) -> Any:
         return WIRE[kind]
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _annotate(_find_wire(args[0], name, place), args[1:])
+        return _annotate(_find_wire(args[0], name, place), args[1:], name, place)
     if origin is Literal or (isinstance(kind, type) and issubclass(kind, enum.Enum)):
         return kind
     if origin in (Union, types.UnionType):
@@ -433,22 +433,79 @@ def _is_hashable(kind: Any) -> bool:
     return True
 
 
-def _annotate(wire: Any, notes: tuple[Any, ...]) -> Any:
-    """Return a wire type with the notes of an annotation: a text is its description."""
+LIMITS: Final = frozenset({"gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length", "pattern"})
+"""The limits that the codec, annotated_types and pydantic call by the same names."""
+
+
+def _annotate(wire: Any, notes: Iterable[Any], name: str, place: str) -> Any:
+    """Return a wire type with the notes of an annotation. Raises `BadExtension` for one that would be
+    dropped: a reviewer and the agent rely on what the author wrote."""
     for note in notes:
-        if isinstance(note, str):
-            wire = Annotated[wire, msgspec.Meta(description=note)]
-        elif isinstance(note, msgspec.Meta):
-            wire = Annotated[wire, _strip_pattern(note)]
-            if (pattern := note.pattern or (note.extra_json_schema or {}).get("pattern")) is not None:
+        if (found := _read_note(note)) is None:
+            raise BadExtension(
+                f"the parameter {name} has the annotation {note!r}, which the server does not check.",
+                place=place,
+                fix="Write a text that describes it, msgspec.Meta, or pydantic's Field with a description, "
+                f"examples and limits ({', '.join(sorted(LIMITS))}).",
+            )
+        for meta in found:
+            wire = _limit(wire, meta)
+            if (pattern := meta.pattern or (meta.extra_json_schema or {}).get("pattern")) is not None:
                 wire = Annotated[wire, publish({"pattern": pattern})]
     return wire
+
+
+def _limit(wire: Any, meta: msgspec.Meta) -> Any:
+    """Return a wire type with another note. Of two limits the closer one holds: the codec takes only one, and every
+    text and whole number has one of ours."""
+    kind, *notes = get_args(wire) if get_origin(wire) is Annotated else (wire,)
+    said = _read_meta(meta)
+    kept = []
+    for note in notes:
+        before = dict(note.__rich_repr__())
+        for lower, upper in (("ge", "le"), ("gt", "lt"), ("min_length", "max_length")):
+            if lower in before and lower in said:
+                said[lower] = max(before.pop(lower), said[lower])
+            if upper in before and upper in said:
+                said[upper] = min(before.pop(upper), said[upper])
+        if "gt" in said:
+            before.pop("ge", None)
+        if "lt" in said:
+            before.pop("le", None)
+        kept.append(msgspec.Meta(**{name: value for name, value in before.items() if name not in said}))
+    return Annotated[(kind, *kept, msgspec.Meta(**said))]
+
+
+def _read_meta(note: msgspec.Meta) -> dict[str, Any]:
+    """Return the values of a note but its pattern, which the codec would search by `re`."""
+    return {name: value for name, value in note.__rich_repr__() if name != "pattern"}
+
+
+def _read_note(note: Any) -> list[msgspec.Meta] | None:
+    """Return what a note says in the codec's form: a text is a description. None if that is not all of it."""
+    if isinstance(note, str):
+        return [msgspec.Meta(description=note)]
+    if isinstance(note, msgspec.Meta):
+        return [note]
+    if hasattr(note, "metadata") and hasattr(note, "description"):  # `Field` of pydantic
+        blank = type(note)()
+        written = {slot for slot in type(note).__slots__ if getattr(note, slot) != getattr(blank, slot)}
+        if {each for each in written if each[0] != "_"} - {"description", "examples", "metadata"}:
+            return None
+        limits = [_read_note(each) for each in note.metadata]
+        told = msgspec.Meta(description=note.description, examples=note.examples)
+        return None if None in limits else [told, *(meta for each in limits for meta in each or ())]
+    if hasattr(note, "__is_annotated_types_grouped_metadata__"):
+        parts = [_read_note(each) for each in note]
+        return None if None in parts else [meta for each in parts for meta in each or ()]
+    values = {each: getattr(note, each) for each in LIMITS if getattr(note, each, None) is not None}
+    return [msgspec.Meta(**values)] if values and set(getattr(note, "__dict__", ())) <= LIMITS else None
 
 
 def _strip_pattern(note: Any) -> Any:
     if not isinstance(note, msgspec.Meta):
         return note
-    return msgspec.Meta(**{name: value for name, value in note.__rich_repr__() if name != "pattern"})
+    return msgspec.Meta(**_read_meta(note))
 
 
 def _strip_patterns(kind: Any) -> Any:

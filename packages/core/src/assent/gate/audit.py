@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.gate.next_try import NEXT_TRY
 from assent.gate.policy import RANK
 from assent.gate.preflight import is_expired
 from assent.gate.records import CALL, Action, Approval, Assurance, Effect, Preflight
@@ -98,8 +99,8 @@ def build_record(action: Action, now_ms: int) -> ActionRecord:
         target=action.effect.target,
         facets=facets if (facets := action.view.facets) != Facets() else msgspec.UNSET,
         content=action.effect,
-        # The arguments of a repeated call are no fact about the action.
-        metadata={name: value for name, value in action.metadata.items() if name != CALL},
+        # The arguments of a repeated call and the server's plans are no facts about the action.
+        metadata={name: value for name, value in action.metadata.items() if name not in (CALL, NEXT_TRY)},
     )
 
 

@@ -10,10 +10,19 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record, WireRecord
+
+API_KEY: Final = "apiKey"
+"""The field of the secrets that has the key a person entered."""
+
+ANY_ADDRESS: Final = "anyAddress"
+"""A connection setting: a person at this server's terminal may name a host in a private network."""
+
+NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
+"""The reason why a channel whose connector measures nothing has no numbers."""
 
 
 class ConnectionState(enum.StrEnum):
@@ -68,6 +77,11 @@ class Connection(WireRecord, kw_only=True):
     def live(self) -> bool:
         return self.state is ConnectionState.CONNECTED
 
+    @property
+    def ended(self) -> bool:
+        """Whether the provider no longer accepts it."""
+        return self.state is ConnectionState.EXPIRED
+
     def account(self, account_id: str) -> Account | None:
         """Return the account of an id if effects can go there, else None."""
         return next((each for each in self.accounts if each.id == account_id and each.usable), None)
@@ -111,6 +125,11 @@ class Access(Record):
 
     connection: Connection
     secrets: OpenedSecrets
+
+    @property
+    def key(self) -> str | None:
+        """The key that a person entered, if it is connected by one."""
+        return self.secrets.get(API_KEY)
 
 
 class NewConnection(Record, kw_only=True):

@@ -78,8 +78,6 @@ class EffectType(Record, kw_only=True):
     tool: str = ""
     """The tool that prepares it."""
     executor_tool: str = EXECUTE
-    executor_tools: tuple[str, ...] = ()
-    """Other tools that may execute it."""
     executes: Executes = "server"
     approval_executes: bool = False
     via: tuple[str, ...] = ()
@@ -231,11 +229,7 @@ class EffectTypes:
     def grade_tool(self, tool: str) -> Severity | None:
         """Return the worst risk of what a tool prepares or executes; None if it does neither. A type that
         grades each effect counts as high, those of this package as medium."""
-        found = [
-            each
-            for each in self.types.values()
-            if tool in (each.tool, each.executor_tool, *each.executor_tools)
-        ]
+        found = [each for each in self.types.values() if tool in (each.tool, each.executor_tool)]
         worst = {True: Severity.MEDIUM, False: Severity.HIGH}
         graded = [each.risk if isinstance(each.risk, Severity) else worst[each.trusted] for each in found]
         return max(graded, key=list(Severity).index, default=None)
@@ -339,14 +333,21 @@ def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
     )
 
 
+ENVELOPE: Final = (
+    Field(name="recipients", label="To", many=True, personal=True),
+    Field(name="cc", label="Cc", many=True, personal=True),
+    Field(name="reply_to", label="Reply to", personal=True),
+)
+"""The fields of a message that say whom it reaches, and where an answer goes."""
+
+
 def list_texts(found: EffectType, effect: Effect) -> tuple[Field, ...]:
     """Return the texts of an effect whose type names no fields: none if they are fixed, or the text
     form of arguments."""
     if found.fixed or found.executes == "agent" or effect.arguments:
         return ()
-    to = Field(name="recipients", label="To", many=True, personal=True)
     texts = (
-        (to, bool(effect.recipients)),
+        *((field, bool(getattr(effect, field.name))) for field in ENVELOPE),
         (Field(name="subject", label="Subject"), bool(effect.subject)),
         (Field(name="title", label="Title"), bool(effect.title)),
         (Field(name="body", label="Text", many=True, used=len(effect.body)), True),

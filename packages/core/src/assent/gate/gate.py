@@ -158,6 +158,8 @@ class Decider(Record):
     """When the page that this decision came from was shown."""
     role: str = ""
     """The role of a signed-in person."""
+    test: bool = False
+    """Whether it is passed on by a test key."""
 
     @property
     def approver(self) -> str:

@@ -17,10 +17,14 @@ ALONE: Final = "ownWords"
 
 
 def reached_addresses(action: Action) -> frozenset[str]:
-    """Return whom an action reaches, by its facets and its recipients, normalised so that each mailbox
+    """Return whom an action reaches, by its facets, recipients and copies, normalised so that each mailbox
     counts once. A domain with `ß` is another one than that with `ss`, so that case alone is folded."""
-    reached = (*action.view.facets.recipients, *action.effect.recipients)
-    return frozenset(text.rpartition("<")[2].rstrip("> ").strip().lower() for text in reached)
+    return frozenset(map(bare_address, (*action.view.facets.recipients, *action.effect.everyone)))
+
+
+def bare_address(mailbox: str) -> str:
+    """Return the address of a mailbox without its name, to compare it."""
+    return mailbox.rpartition("<")[2].rstrip("> ").strip().lower()
 
 
 def is_personal(action: Action) -> bool:
@@ -42,4 +46,4 @@ def keeps_requests(action: Action) -> bool:
 
 
 def _reaches_few(action: Action) -> bool:
-    return action.view.personal == "few" and len(action.effect.recipients) <= MANY_RECIPIENTS
+    return action.view.personal == "few" and len(action.effect.everyone) <= MANY_RECIPIENTS

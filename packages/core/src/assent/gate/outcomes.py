@@ -53,24 +53,36 @@ class Delivered(Record):
 
 
 class NotSent(Exception):  # noqa: N818 - what is known
-    """The effect did not happen. `curable`: the same action may be retried (C10)."""
+    """The effect certainly did not happen, and has failed for good; with `retry` the same action may be executed again
+    under its approval (C10)."""
 
     def __init__(
         self,
-        reason: Reason,
         detail: str,
         *,
-        curable: bool,
+        retry: bool = False,
         retry_after_seconds: int | None = None,
+        reason: Reason = Reason.CONNECTOR_FAILED,
         of_the_effect: bool = False,
+        refused: tuple[str, ...] = (),
     ) -> None:
-        """`of_the_effect`: the provider's answer is about the effect, not about the request."""
-        super().__init__(detail)
+        """`of_the_effect`: the provider's answer is about the effect, not about the request. `refused`:
+        the addresses because of which nothing was sent to anyone."""
+        super().__init__(str(detail))
         self.reason = reason
-        self.detail = detail
-        self.curable = curable
+        self.detail = str(detail)
+        self.curable = retry
         self.retry_after_seconds = retry_after_seconds
         self.of_the_effect = of_the_effect
+        self.refused = refused
+
+
+class NotConnected(NotSent):
+    """The provider does not accept the token or key, or there is none. Nothing was sent. The server renews an OAuth
+    token and calls once more; then a person has to connect again."""
+
+    def __init__(self, detail: str = "the provider does not accept the access") -> None:
+        super().__init__(detail, retry=True, reason=Reason.MISSING_CONNECTOR)
 
 
 REFERENCE: Final = "providerReference"

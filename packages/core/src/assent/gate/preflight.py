@@ -14,7 +14,7 @@ import msgspec
 from assent.gate.records import Action, Effect, ExecutionState, Preflight, Status
 from assent.gate.views import Severity, View
 from assent.kernel.limits import DAY_MS, MAX_SCHEDULE_AHEAD_MS
-from assent.kernel.refusals import bad_argument
+from assent.kernel.refusals import Reason, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.times import full_time, iso_time
 
@@ -36,6 +36,21 @@ class Readiness(Record):
     summary: str | None = None
     nameable: bool = False
 
+    @classmethod
+    def unconnected(cls, fix_hint: str, summary: str | None = None, *, nameable: bool = False) -> Readiness:
+        """Return the readiness of a connector that a person must connect first."""
+        return cls(False, Reason.MISSING_CONNECTOR.value, fix_hint, summary, nameable)
+
+    @classmethod
+    def of_another_account(cls, label: str, effect: Effect) -> Readiness:
+        """Return that of an effect prepared before connecting, or for another account."""
+        if effect.target:
+            said = f"{label} is connected to another account than the one this was prepared for."
+        else:
+            said = f"{label} was connected after this was prepared."
+        hint = f"{said} Ask for it to be sent: you then see where it goes, and approve that."
+        return cls.unconnected(hint, said, nameable=True)
+
 
 class Remarks(Record, kw_only=True):
     """Remarks about edited content. `outdated` are those about the earlier text."""
@@ -53,7 +68,7 @@ class Checked(Remarks, kw_only=True):
 
 def grade_severity(effect: Effect, view: View, declared: Severity | None, warned: bool) -> Severity:
     """Return the severity on C8's scale. Warnings raise low to medium; operators only raise."""
-    people = max(len(view.facets.recipients), len(effect.recipients))
+    people = max(len(view.facets.recipients), len(effect.everyone))
     if view.risk is Severity.HIGH or people > MANY_RECIPIENTS or declared is Severity.HIGH:
         return Severity.HIGH
     if view.risk is Severity.LOW and not warned and declared is not Severity.MEDIUM:
@@ -145,8 +160,12 @@ TOO_MANY_TODAY: Final = (
 """Stored with actions and found there by its words, which must not change."""
 
 
-def raise_severity(found: Preflight, people: int) -> Preflight:
-    """Return a mail's preflight, given how many people the workspace reaches in a day."""
+def weigh_crowd(found: Preflight, people: int) -> Preflight:
+    """Return a mail's preflight, given how many people the workspace reaches in a day. A severity that was high for
+    their number alone falls with it, not below medium: what its operator declared is not known any more."""
+    if people <= MANY_RECIPIENTS and TOO_MANY_TODAY in found.warnings:
+        kept = tuple(each for each in found.warnings if each != TOO_MANY_TODAY)
+        return msgspec.structs.replace(found, severity=Severity.MEDIUM, warnings=kept)
     if people <= MANY_RECIPIENTS or found.severity is Severity.HIGH:
         return found
     warnings = tuple(dict.fromkeys((*found.warnings, TOO_MANY_TODAY)))
@@ -154,8 +173,10 @@ def raise_severity(found: Preflight, people: int) -> Preflight:
 
 
 CREDITS_MISSING: Final = "credits_missing"
+COSTS: Final = "This costs "
+"""How the warning about missing credits begins."""
 _TOO_COSTLY: Final = (
-    "This costs {cost} credits and the workspace has {left}: it cannot be sent before credits are added."
+    COSTS + "{cost} credits and the workspace has {left}: it cannot be sent before credits are added."
 )
 
 
@@ -164,7 +185,7 @@ def price(found: Preflight, left: int | None) -> Preflight:
 
     The warning does not raise the severity, because it is not about the content.
     """
-    said = tuple(each for each in found.warnings if not each.startswith("This costs "))
+    said = tuple(each for each in found.warnings if not each.startswith(COSTS))
     gates = tuple(gate for gate in found.gates if gate != CREDITS_MISSING)
     cost = found.estimated_cost_credits
     if left is not None and cost > left:

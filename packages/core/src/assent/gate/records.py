@@ -85,13 +85,19 @@ class Effect(WireRecord, kw_only=True, omit_defaults=True):
     preheader: str = ""
     html: str = ""
     recipients: tuple[str, ...] = ()
+    cc: tuple[str, ...] = ()
+    visible: bool = False
+    """Whether its recipients see each other, as those of a message with copies always do."""
     sender: str = ""
+    reply_to: str = ""
     target: dict[str, str] | None = None
     media: tuple[Media, ...] = ()
     link: str = ""
     details: dict[str, Any] = {}
     schedule_ms: int | None = None
-    """When the server sends it."""
+    """When the server sends it; for what a person does by hand, not before when."""
+    schedule_offset: str = ""
+    """The zone in which that time was given, such as `+01:00`; empty for UTC."""
     arguments: dict[str, Any] = {}
     """The arguments of an effect that is a function. Its body is their text form."""
 
@@ -101,12 +107,29 @@ class Effect(WireRecord, kw_only=True, omit_defaults=True):
         return f"{self.channel}_{self.verb}"
 
     @property
+    def everyone(self) -> tuple[str, ...]:
+        """Whom a message reaches: its recipients, and those who get a copy."""
+        return (*self.recipients, *self.cc)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everyone whom it reaches sees the others."""
+        return self.visible or bool(self.cc)
+
+    @property
     def account_id(self) -> str | None:
         """The account that the target names."""
         return (self.target or {}).get("accountId")
 
     def digest(self) -> str:
         return canonical.digest(self)
+
+
+class PlannedTime(Record):
+    """A time that a caller gave, with its zone (`Effect.schedule_offset`). None: at once."""
+
+    ms: int | None
+    offset: str = ""
 
 
 class Preflight(WireRecord, kw_only=True):
@@ -301,11 +324,24 @@ class Proposal(WireRecord, omit_defaults=True):
     """The person whose key it is, if that is known."""
     editors: tuple[tuple[int, str], ...] = ()
     """Revisions, and the approver keys of those who made them by an edit."""
+    test: bool = False
+    """Whether a test key prepared, edited or approved it, once and for all."""
 
 
 def read_proposal(action: Action) -> Proposal:
     """Return who proposed an action."""
     return msgspec.convert(action.metadata.get(PROPOSAL) or {}, Proposal)
+
+
+def is_test(action: Action) -> bool:
+    """Whether an action is a test: it reaches an emulator or no one, by any way of executing it (E82)."""
+    return read_proposal(action).test
+
+
+def as_test(action: Action) -> Action:
+    """Return an action that a test key edited or approved."""
+    said = msgspec.to_builtins(msgspec.structs.replace(read_proposal(action), test=True))
+    return msgspec.structs.replace(action, metadata={**action.metadata, PROPOSAL: said})
 
 
 OBSERVED: Final = "observed"
@@ -335,6 +371,8 @@ def when_taken_down(action: Action) -> int | None:
     return int(found["atMs"]) if isinstance(found, dict) else None
 
 
+REFUSED_PEOPLE: Final = "refusedRecipients"
+"""Metadata key: the addresses that a provider refused, because of which nothing was sent."""
 OUTPUT: Final = "output"
 """Metadata key of the JSON that an effect returned for the agent."""
 PARTLY: Final = "partly"
@@ -343,6 +381,13 @@ OFFERED_AS: Final = "restActionId"
 """Metadata key: the action that was staged for that part."""
 MEASURE_AFTER: Final = "measureAfterMs"
 """Metadata key: how long after sending an action is measured."""
+NAME: Final = "name"
+"""Metadata key: what people call an action on a channel where another one was open."""
+
+
+def name_of(action: Action) -> str:
+    """Return what people call an action in the chat: its channel, and a number where there are several."""
+    return str(action.metadata.get(NAME, action.effect.channel))
 
 
 def plan_interval(action: Action) -> int | None:

@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from assent.app import App
-from assent.engine.actions import hooks
+from assent.engine.actions import hooks, pictures
 from assent.engine.actions import idempotency as once
-from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.recording import RECONCILE_JOB
+from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.audit import copies
 from assent.engine.audit.log import Signer
 from assent.engine.core import jobs
+from assent.engine.core.connection_store import CONNECTED_JOB
 from assent.engine.core.jobs import Handler, Job, JobKind
 from assent.engine.core.services import Services
-from assent.engine.erasure.retention import ERASE_JOB, erase_old_content
-from assent.engine.learning import pictures
+from assent.engine.erasure.contents import ERASE_JOB, erase_old_content
 from assent.engine.people import mailed_links, notifications, people, signup
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
@@ -29,7 +29,7 @@ from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import iso_time
 from assent.tools import long_runs
 from assent.tools.definition import Tool
-from assent.use_cases import executions
+from assent.use_cases import connections, executions
 
 log = logging.getLogger("assent.jobs")
 
@@ -51,6 +51,7 @@ def core_kinds(app: App) -> dict[str, JobKind]:
     return {
         SEND_JOB: JobKind(serve(sending.send)),
         RECONCILE_JOB: JobKind(serve(executions.reconcile), lost_workers=jobs.MANY_LOST_WORKERS),
+        CONNECTED_JOB: JobKind(serve(connections.follow)),
         hooks.REPEAT_JOB: JobKind(serve(hooks.repeat), lost_workers=jobs.MANY_LOST_WORKERS),
         webhooks.DELIVER_JOB: JobKind(
             serve(lambda services, job: webhooks.deliver(services, in_flight, job)),

@@ -16,6 +16,7 @@ import rfc8785
 
 from assent.kernel.limits import MAX_WRAPPED_DEPTH
 
+SHORT_DIGEST_CHARS: Final = 16
 DIGEST_PREFIX: Final = "sha256:"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 
@@ -52,8 +53,8 @@ def digest_of_bytes(content: bytes) -> str:
 
 
 def short_digest(full: str) -> str:
-    """Return the first eight hex digits, for comparison by eye."""
-    return full.removeprefix(DIGEST_PREFIX)[:8]
+    """Return the digits that name a content to people and agents, enough to prevent a forged match."""
+    return full.removeprefix(DIGEST_PREFIX)[:SHORT_DIGEST_CHARS]
 
 
 def depth(value: Any) -> int:

@@ -5,6 +5,7 @@ Time and randomness are arguments: this module reads neither clock nor entropy.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from contextvars import ContextVar
 from typing import Final, NewType
@@ -44,6 +45,11 @@ def uuid7(now_ms: int, random: bytes) -> str:
     value = now_ms << 80 | 0x7 << 76 | (tail >> 62 & 0xFFF) << 64 | 0b10 << 62 | tail & (1 << 62) - 1
     text = f"{value:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def derive_uuid7(now_ms: int, name: bytes) -> str:
+    """Return the id of something that has a name, so that a repeated transaction makes the same one."""
+    return uuid7(now_ms, hashlib.sha256(name).digest()[:RANDOM_BYTES])
 
 
 def first_uuid7(now_ms: int) -> str:

@@ -132,6 +132,9 @@ PICTURE_RETENTION_MS: Final = 90 * DAY_MS
 MAX_RECIPIENTS: Final = 1_000
 """Recipients of one e-mail: no person can review a longer list."""
 
+MAX_VISIBLE: Final = 10
+"""Recipients of an e-mail who see each other's addresses: colleagues, not a mailing list."""
+
 ACTION_TTL_MS: Final = 30 * DAY_MS
 """How long an action waits for approval before it expires, because its content gets outdated."""
 

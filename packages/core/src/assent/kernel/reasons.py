@@ -47,6 +47,7 @@ class Reason(enum.StrEnum):
     PICTURES_FAILED = "pictures_failed"
     QUOTA_EXCEEDED = "quota_exceeded"
     WORKFLOW_NOT_FOUND = "workflow_not_found"
+    WORKFLOW_INVALID = "workflow_invalid"
     CONTEXT_TOO_LARGE = "context_too_large"
     TOKEN_INVALID_FORMAT = "token_invalid_format"
     TOKEN_UNSUPPORTED_VERSION = "token_unsupported_version"
@@ -179,21 +180,20 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
     ),
     Reason.INVALID_ACTION_ID: Meaning(
         status=400,
-        retry=Retry.CHANGED,
-        recovery_tool="chieflab_list_pending_actions",
+        retry=Retry.NEVER,
         summary="There is nothing with that id.",
-        user_message="I used an id that cannot exist, and will look for the right one.",
-        fix="Take the id exactly as it is in the reply that staged the action, or call the recovery tool to find it; "
-        "then repeat the call with that id.",
+        user_message="I used an id that cannot exist; nothing was done.",
+        fix="STOP repeating this call. Ids are in the replies that staged an action, and in "
+        "chieflab_list_pending_actions, exactly as they are to be given.",
         stop_rule="Do not guess or alter ids.",
     ),
     Reason.WRONG_WORKSPACE: Meaning(
         status=401,
-        retry=Retry.CHANGED,
-        recovery_tool="chieflab_list_pending_actions",
+        retry=Retry.NEVER,
         summary="This workspace has nothing with that id.",
         user_message="This workspace has no action with that id.",
-        fix="Use an id of the workspace that the key belongs to; the recovery tool lists what is open in it.",
+        fix="STOP repeating this call. The key works in its own workspace alone; chieflab_list_pending_actions lists "
+        "what is open there.",
         stop_rule="Do not try the id with other keys or look for it elsewhere.",
     ),
     Reason.RATE_LIMITED: Meaning(
@@ -257,7 +257,7 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         retry=Retry.NEVER,
         summary="The content changed since it was shown.",
         user_message="This was edited in the meantime. Please read the current text before deciding.",
-        fix="STOP. Show the content as it is now (show) and ask again; then decide with the digest of that content.",
+        fix="STOP. Show the content as it is now and ask again; then decide with the digest of that content.",
         stop_rule="Do not decide about content that the human has not seen.",
     ),
     Reason.ACTION_EXPIRED: Meaning(
@@ -317,11 +317,10 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
     Reason.TOO_MANY_PICTURES: Meaning(
         status=409,
         retry=Retry.CHANGED,
-        recovery_tool="chieflab_list_assets",
         summary="The workspace keeps as many pictures as it may.",
         user_message="This workspace has no room for more pictures. Unused pictures are removed 90 days after they "
         "were made; use one of them, or go on without a picture.",
-        fix="Use an image asset that is there already (the recovery tool lists them), or prepare without pictures.",
+        fix="Use a picture that an earlier answer showed, or prepare without pictures (imagesNeeded: false).",
         stop_rule="Do not make the same pictures in another workspace.",
     ),
     Reason.PICTURES_FAILED: Meaning(
@@ -352,6 +351,15 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         user_message="I looked for a workflow that does not exist here.",
         fix="Take workflowId from the answer of the recovery tool{suggestion} and call again.",
         stop_rule="Do not guess workflow ids.",
+    ),
+    Reason.WORKFLOW_INVALID: Meaning(
+        status=409,
+        retry=Retry.NEVER,
+        summary="The workflow {workflow} cannot be used: its file {file} has mistakes.",
+        user_message="The workflow {workflow} cannot be used, because its file {file} is wrong at {mistakes}. "
+        "Someone has to correct the file; then I can start it.",
+        fix="STOP. The call was right, the file is not. Tell the user what is wrong with it, as problems has it.",
+        stop_rule="Do not start it again before the user says that the file is corrected.",
     ),
     Reason.CONTEXT_TOO_LARGE: Meaning(
         status=413,

@@ -10,6 +10,7 @@ from typing import Any, TypedDict, Unpack
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from assent.kernel.guide import Guide
 from assent.kernel.reasons import KEY_REASONS, MEANINGS, Meaning, Reason, Retry
 from assent.kernel.structs import Record, WireRecord
 
@@ -21,16 +22,6 @@ class ToolCall(WireRecord, omit_defaults=True):
     args: dict[str, Any]
     needs: dict[str, str] = msgspec.field(default_factory=dict)
     """Arguments that `args` lacks, and what to ask the person for."""
-
-
-class SuggestedCall(WireRecord, omit_defaults=True):
-    """A complete tool call, and when to make it."""
-
-    name: str
-    args: dict[str, Any]
-    when: str
-    needs: dict[str, str] = {}
-    """Arguments that only the person can give: what to ask for, by argument."""
 
 
 class Problem(Record):
@@ -70,14 +61,8 @@ class Recovery(WireRecord, omit_defaults=True):
     external_id: str | UnsetType = UNSET
     action_id: str | UnsetType = UNSET
     request_id: str | UnsetType = UNSET
-    render_in_chat: dict[str, Any] | UnsetType = UNSET
-    """The drafts to show to the person, as in a prepared run."""
-    show: str | UnsetType = UNSET
-    """The present action as Markdown for the chat."""
-    commands: list[Any] | UnsetType = UNSET
-    """The person's commands, each with its call."""
-    next: list[SuggestedCall] | UnsetType = UNSET
-    """Complete next calls, each with its condition."""
+    agent_guide: Guide | UnsetType = UNSET
+    """What to show to the person, and complete next calls."""
     writing: dict[str, Any] | UnsetType = UNSET
     """Material for the missing text."""
     replay: Replay | UnsetType = UNSET
@@ -107,7 +92,6 @@ class AddedFields(TypedDict, total=False):
     external_id: str | None
     action_id: str | None
     request_id: str | None
-    render_in_chat: dict[str, Any] | None
     writing: dict[str, Any] | None
 
 
@@ -227,7 +211,6 @@ __all__ = [
     "Refusal",
     "Replay",
     "Retry",
-    "SuggestedCall",
     "ToolCall",
     "Words",
     "bad_argument",

@@ -131,7 +131,7 @@ def _inline(node: Any, definitions: dict[str, Any], keep_null: bool | None) -> A
             keep_null,
         )
     return {
-        key: {name: _inline(part, definitions, keep_null) for name, part in value.items()}
+        key: _inline_properties(node, definitions, keep_null)
         if key == "properties"
         else value
         if key in _VALUES
@@ -139,3 +139,22 @@ def _inline(node: Any, definitions: dict[str, Any], keep_null: bool | None) -> A
         for key, value in node.items()
         if key != "title" and not (key == "default" and value is None)
     }
+
+
+def _inline_properties(node: Any, definitions: dict[str, Any], keep_null: bool | None) -> dict[str, Any]:
+    """Return the properties of an object. One that is required and may be null says so, because it cannot be left
+    out instead."""
+    made = {name: _inline(part, definitions, keep_null) for name, part in node["properties"].items()}
+    if keep_null is False:
+        for name in node.get("required", ()):
+            if {"type": "null"} in node["properties"][name].get("anyOf", ()):
+                made[name] = _allow_null(made[name])
+    return made
+
+
+def _allow_null(node: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that null also fits, as a list of types: strict clients refuse a branch for it."""
+    if "anyOf" in node:
+        return {**node, "anyOf": [*node["anyOf"], {"type": "null"}]}
+    enum = {"enum": [*node["enum"], None]} if "enum" in node else {}
+    return {**node, **({"type": [node["type"], "null"]} if "type" in node else {}), **enum}

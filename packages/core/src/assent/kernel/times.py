@@ -26,6 +26,26 @@ def parse_time(text: str) -> int | None:
     return int(moment.timestamp() * 1000) if moment.tzinfo is not None else None
 
 
+def read_offset(text: str) -> str:
+    """Return the zone of an ISO 8601 time, such as `+01:00`; empty for UTC."""
+    minutes = (datetime.fromisoformat(text).utcoffset() or timedelta()) // timedelta(minutes=1)
+    if not minutes:
+        return ""
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+
+
+def zoned_time(ms: int, offset: str) -> str:
+    """Format a planned time in the zone it was given in, with UTC beside it: `Thu 19 Nov 2026, 9:00 (+01:00) = 08:00
+    UTC`."""
+    there = datetime.fromtimestamp(ms / 1000, UTC)
+    if not offset:
+        return f"{there:%a} {there.day} {there:%b %Y, %H:%M} UTC"
+    here = there.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{offset}").tzinfo)
+    day = "" if here.date() == there.date() else f"{there:%a} {there.day} {there:%b}, "
+    said = f"{here:%a} {here.day} {here:%b %Y}, {here.hour}:{here:%M} ({offset})"
+    return f"{said} = {day}{there:%H:%M} UTC"
+
+
 def full_time(ms: int) -> str:
     """Format a time for a text that is read later: `22 September 2026 at 14:05 UTC`."""
     moment = datetime.fromtimestamp(ms / 1000, UTC)

@@ -1,5 +1,4 @@
-"""Outcomes of failed attempts: one table by HTTP status (C10), and the three failures in which
-nothing was sent.
+"""Outcomes of failed attempts: one table by HTTP status (C10).
 
 Not sent, can be retried: no connection, 401, 429. Not sent, final: 400, 403, 404, 422. Anything
 else that is no well-formed success is ambiguous: the effect may have happened.
@@ -9,7 +8,6 @@ Knows no provider and no HTTP client.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from assent.kernel.refusals import Reason
@@ -31,32 +29,7 @@ def failure(status: int, detail: str, retry_after: str | None = None) -> NotSent
     reason = Reason.CONNECTOR_FAILED if status in FINAL else CURABLE.get(status)
     if reason is None:
         return OutcomeUnknown(said)
-    return NotSent(reason, said, curable=status in CURABLE, retry_after_seconds=_seconds(retry_after))
-
-
-def retry_after(headers: Mapping[str, str], now_ms: int) -> str | None:
-    """Return the delay: `Retry-After` in seconds, or the end of a rate limit (epoch seconds)."""
-    if (said := headers.get("retry-after")) is not None:
-        return said
-    reset = headers.get("x-ratelimit-reset", "").strip()
-    if not reset.isascii() or not reset.isdigit():
-        return None
-    return str(max(1, int(reset[:12]) - now_ms // 1000))
-
-
-def not_connected(detail: str) -> NotSent:
-    """Return the outcome without access: nothing was sent until a person connects the provider."""
-    return NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
-
-
-def not_now(detail: str, retry_after_seconds: int | None = None) -> NotSent:
-    """Return a failure that is not the content's fault: nothing was sent, and a retry may help."""
-    return NotSent(Reason.CONNECTOR_FAILED, detail, curable=True, retry_after_seconds=retry_after_seconds)
-
-
-def refusal(detail: str) -> NotSent:
-    """Return a failure of the content, which no retry cures."""
-    return NotSent(Reason.CONNECTOR_FAILED, detail, curable=False)
+    return NotSent(said, reason=reason, retry=status in CURABLE, retry_after_seconds=_seconds(retry_after))
 
 
 def _seconds(header: str | None) -> int | None:

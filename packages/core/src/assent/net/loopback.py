@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterable
 from functools import cache
 from typing import Final
+from urllib.parse import urlsplit
 
 LOOPBACKS: Final = ("127.0.0.1", "::1")
 LOOPBACK_HOSTS: Final = frozenset({*LOOPBACKS, "localhost"})
@@ -17,6 +18,11 @@ PROXY_HEADERS: Final = re.compile(
 )
 """Headers that proxies and tunnels add, by their names in lower case."""
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d{1,5})?")
+
+
+def is_here(url: str) -> bool:
+    """Whether a URL leads to this machine, where only an emulator speaks for a provider."""
+    return urlsplit(url).hostname in LOOPBACK_HOSTS
 
 
 @cache

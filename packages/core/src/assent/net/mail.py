@@ -24,12 +24,12 @@ from email.utils import format_datetime, getaddresses
 from functools import cache
 from typing import Any, Final
 
-from assent.kernel.refusals import Reason
+from assent.gate.records import Effect
 from assent.kernel.structs import Record
 from assent.kernel.texts import is_one_line
-from assent.net.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now, refusal
+from assent.net.http_outcomes import MAX_DETAIL_CHARS
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox
-from assent.ports import NotSent, OutcomeUnknown
+from assent.ports import NotConnected, NotSent, OutcomeUnknown
 
 # Parses a composed e-mail and compares it with the approved content.
 #
@@ -44,15 +44,24 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 
 
 class IntendedMail(Record):
-    """The intended content of an e-mail. `to` is None if recipients do not see each other; `fixed`
+    """The intended content of an e-mail. `to` is empty if recipients do not see each other; `fixed`
     are headers by name."""
 
     sender: Mailbox
-    to: Mailbox | None
+    to: tuple[Mailbox, ...]
     subject: str
     fixed: dict[str, str]
     parts: tuple[tuple[str, str], ...]
     """The texts by format: `plain`, `html`."""
+    cc: tuple[Mailbox, ...] = ()
+    reply_to: Mailbox | None = None
+
+    @property
+    def mailboxes(self) -> dict[str, tuple[Mailbox, ...]]:
+        """The headers that hold mailboxes, in their order. `To` is always there."""
+        answers = (self.reply_to,) if self.reply_to is not None else ()
+        found = {"From": (self.sender,), "Reply-To": answers, "To": self.to, "Cc": self.cc}
+        return {name: boxes for name, boxes in found.items() if boxes or name == "To"}
 
 
 def difference(content: bytes, intended: IntendedMail) -> str | None:
@@ -60,7 +69,7 @@ def difference(content: bytes, intended: IntendedMail) -> str | None:
     if _ILLEGAL.search(content) or max(map(len, content.split(b"\r\n"))) > MAX_LINE_BYTES:
         return "a line that no mail may have"
     message = message_from_bytes(content)
-    ours = ["From", "To", "Subject", *intended.fixed, "MIME-Version", "Content-Type"]
+    ours = [*intended.mailboxes, "Subject", *intended.fixed, "MIME-Version", "Content-Type"]
     several = len(intended.parts) > 1
     if message.keys() != (ours if several else [*ours, "Content-Transfer-Encoding"]):
         return "its headers"
@@ -68,13 +77,9 @@ def difference(content: bytes, intended: IntendedMail) -> str | None:
         return "its headers"
     if _decode(message["Subject"]) != intended.subject:
         return "the subject"
-    if _mailboxes(message["From"]) != [intended.sender]:
-        return "the sender"
-    if intended.to is None:
-        if message["To"] != "undisclosed-recipients:;":
-            return "the recipients"
-    elif _mailboxes(message["To"]) != [intended.to]:
-        return "the recipients"
+    for name, boxes in intended.mailboxes.items():
+        if (message[name] != NOBODY_NAMED) if not boxes else (_mailboxes(message[name]) != boxes):
+            return "the sender" if name in ("From", "Reply-To") else "the recipients"
     return _parts_difference(message, intended.parts)
 
 
@@ -101,8 +106,8 @@ def _parts_difference(message: Message, intended: tuple[tuple[str, str], ...]) -
     return None
 
 
-def _mailboxes(value: str) -> list[Mailbox]:
-    return [Mailbox(_decode(name), address) for name, address in getaddresses([_unfold(value)])]
+def _mailboxes(value: str) -> tuple[Mailbox, ...]:
+    return tuple(Mailbox(_decode(name), address) for name, address in getaddresses([_unfold(value)]))
 
 
 def _decode(value: str) -> str:
@@ -116,6 +121,13 @@ def _unfold(value: str) -> str:
     return _FOLD.sub("", value)
 
 
+class Handed(Record):
+    """What a mail server took: its last reply, and the recipients that it refused, with its words."""
+
+    reply: str
+    refused: dict[str, str] = {}
+
+
 class Letter(Record):
     message_id: str
     sender: str
@@ -125,14 +137,36 @@ class Letter(Record):
 
 def write_note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
     """Return a plain e-mail of the server to one person. Raises `NotSent`."""
-    reader = read_mailbox("to", to)
+    reader = _read_mailbox("to", to)
     whole = text if text.endswith("\n") else f"{text}\n"
-    fixed = {**identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
-    intended = IntendedMail(sender, reader, subject, fixed, (("plain", whole),))
-    return write_letter(intended, (reader.address,))
+    fixed = {**_identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
+    intended = IntendedMail(sender, (reader,), subject, fixed, (("plain", whole),))
+    return _write_letter(intended, (reader.address,))
 
 
-def identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
+def write_mail(
+    effect: Effect, sender: Mailbox, parts: tuple[tuple[str, str], ...], *, key: str, now_ms: int
+) -> Letter:
+    """Return an approved e-mail, by default from this sender. Raises a final `NotSent` for unfit content."""
+    sender = _read_mailbox("sender", effect.sender) if effect.sender else sender
+    to = tuple(_read_mailbox("recipients", each) for each in effect.recipients)
+    cc = tuple(_read_mailbox("cc", each) for each in effect.cc)
+    if not to:
+        raise NotSent("it has no recipients")
+    intended = IntendedMail(
+        sender=sender,
+        # A single recipient sees their own name; several see each other only if that was approved.
+        to=to if len(to) == 1 or effect.is_open else (),
+        cc=cc,
+        reply_to=_read_mailbox("replyTo", effect.reply_to) if effect.reply_to else None,
+        subject=effect.subject or effect.title,
+        fixed=_identify(key, sender, now_ms),
+        parts=parts,
+    )
+    return _write_letter(intended, tuple(dict.fromkeys(each.address for each in (*to, *cc))))
+
+
+def _identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
     """Return the headers by which the same e-mail is recognised."""
     return {
         "Date": format_datetime(datetime.fromtimestamp(now_ms / 1000, UTC), usegmt=True),
@@ -140,31 +174,31 @@ def identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
     }
 
 
-def write_letter(intended: IntendedMail, recipients: tuple[str, ...]) -> Letter:
+def _write_letter(intended: IntendedMail, recipients: tuple[str, ...]) -> Letter:
     """Write an e-mail and read it back. Raises a final `NotSent` for unfit content."""
     if not is_one_line(intended.subject):
-        raise refusal("subject: it holds a line break or another control character")
+        raise NotSent("subject: it holds a line break or another control character")
     headers = [
-        ("From", address(intended.sender)),
-        ("To", address(intended.to) if intended.to is not None else NOBODY_NAMED),
+        (name, ",\r\n ".join(map(address, boxes)) or NOBODY_NAMED)
+        for name, boxes in intended.mailboxes.items()
     ]
     try:
         headers += [("Subject", words(intended.subject)), *intended.fixed.items()]
         content = mail(headers, intended.parts)
         other = difference(content, intended)
     except (ValueError, LookupError) as error:
-        raise refusal(f"it cannot be written as a mail ({type(error).__name__})") from error
+        raise NotSent(f"it cannot be written as a mail ({type(error).__name__})") from error
     if other is not None:
-        raise refusal(f"the mail would not say what was approved; {other} would be different")
+        raise NotSent(f"the mail would not say what was approved; {other} would be different")
     return Letter(intended.fixed["Message-ID"], intended.sender.address, recipients, content)
 
 
-def read_mailbox(field: str, text: str) -> Mailbox:
+def _read_mailbox(field: str, text: str) -> Mailbox:
     """Parse a mailbox. Raises a final `NotSent` that names the field."""
     try:
         return parse_mailbox(text)
     except ValueError as error:
-        raise refusal(f"{field}: {error}") from error
+        raise NotSent(f"{field}: {error}") from error
 
 
 # Formats an e-mail as bytes (RFC 5322, 2045, 2047) without parsing or decoding any of its text.
@@ -216,7 +250,7 @@ def address(mailbox: Mailbox) -> str:
         name = _encode_words(mailbox.name)
     else:
         name = '"' + re.sub(r'(["\\])', r"\\\1", mailbox.name) + '"'
-    gap = " " if len(name) + len(mailbox.address) < LINE_CHARS - len("From:  <>") else "\r\n "
+    gap = " " if len(name) + len(mailbox.address) < LINE_CHARS - len("Reply-To:  <>,") else "\r\n "
     return f"{name}{gap}<{mailbox.address}>"
 
 
@@ -251,53 +285,50 @@ def _part(kind: str, text: str) -> str:
     )
 
 
-async def send_letter(
-    server: MailServer, letter: Letter, seconds: float, *, context: ssl.SSLContext | None = None
-) -> str:
-    """Send a letter and return the server's last reply. Raises `NotSent` and `OutcomeUnknown`."""
-    conversation = Conversation(server, letter, context=context or _trust(), timeout=seconds)
-    exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
-    # A cancelled exchange ends later, and no caller reads its result.
-    exchange.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-    try:
-        return await asyncio.wait_for(asyncio.shield(exchange), seconds)
-    except TimeoutError as error:
-        waited = f"within {seconds:.1f} seconds"
-        if conversation.call_off():
-            raise not_now(f"the mail server was not ready {waited}") from error
-        raise OutcomeUnknown(f"no final reply from the mail server {waited}") from error
-    except asyncio.CancelledError:
-        conversation.call_off()
-        raise
+class MailClient:
+    """Talks to one mail server. `context` has other certificates than those of the system."""
 
+    def __init__(self, server: MailServer, context: ssl.SSLContext | None = None) -> None:
+        self._server = server
+        self._context = context or _trust()
 
-async def check_server(server: MailServer, seconds: float, *, context: ssl.SSLContext | None = None) -> None:
-    """Sign in at a mail server and send nothing. Raises `NotSent`."""
-    nothing = Letter("", "assent@localhost", (), b"")
-    conversation = Conversation(server, nothing, context=context or _trust(), timeout=seconds)
-    try:
-        await asyncio.wait_for(asyncio.to_thread(conversation.check), seconds)
-    except TimeoutError:
-        conversation.call_off()
-        raise not_now(f"the mail server did not answer within {seconds:g} seconds") from None
+    async def send(self, letter: Letter, seconds: float) -> Handed:
+        """Send a letter to every recipient that the server takes. Raises `NotSent` if it takes none, and
+        `OutcomeUnknown`."""
+        conversation = Conversation(self._server, letter, context=self._context, timeout=seconds)
+        exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
+        # A cancelled exchange ends later, and no caller reads its result.
+        exchange.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        try:
+            return await asyncio.wait_for(asyncio.shield(exchange), seconds)
+        except TimeoutError as error:
+            waited = f"within {seconds:.1f} seconds"
+            if conversation.call_off():
+                raise NotSent(f"the mail server was not ready {waited}", retry=True) from error
+            raise OutcomeUnknown(
+                f"no final reply from the mail server {waited}{conversation.but()}"
+            ) from error
+        except asyncio.CancelledError:
+            conversation.call_off()
+            raise
 
+    async def check(self, seconds: float) -> None:
+        """Sign in and send nothing. Raises `NotSent`."""
+        nothing = Letter("", "assent@localhost", (), b"")
+        conversation = Conversation(self._server, nothing, context=self._context, timeout=seconds)
+        try:
+            await asyncio.wait_for(asyncio.to_thread(conversation.check), seconds)
+        except TimeoutError:
+            conversation.call_off()
+            said = f"the mail server did not answer within {seconds:g} seconds"
+            raise NotSent(said, retry=True) from None
 
-async def send_note(
-    server: MailServer,
-    sender: Mailbox,
-    to: str,
-    subject: str,
-    text: str,
-    *,
-    key: str,
-    now_ms: int,
-    seconds: float,
-    context: ssl.SSLContext | None = None,
-) -> None:
-    """Send a note of the server to one of its people. It is no action, and no agent wrote it.
-    Raises `NotSent` and `OutcomeUnknown`."""
-    letter = write_note(to, subject, text, key, sender, now_ms)
-    await send_letter(server, letter, seconds, context=context)
+    async def send_note(
+        self, sender: Mailbox, to: str, subject: str, text: str, *, key: str, now_ms: int, seconds: float
+    ) -> None:
+        """Send a note of the server to one of its people. It is no action, and no agent wrote it.
+        Raises `NotSent` and `OutcomeUnknown`."""
+        await self.send(write_note(to, subject, text, key, sender, now_ms), seconds)
 
 
 @cache
@@ -308,8 +339,8 @@ def _trust() -> ssl.SSLContext:
 # Runs one exchange with a mail server in its own thread, and tells what is known about the outcome.
 #
 # The first byte of the content is the point of no return. Before it nothing was sent; after it only the server's last
-# reply counts, and without one the outcome is unknown. If one recipient is refused, none gets the e-mail: a partial
-# mailing that looks complete is worse than none.
+# reply counts, and without one the outcome is unknown. A refused recipient does not stop the others: the refusal is
+# known before anything is sent, and the answer names it.
 #
 # The caller may cancel at any time from another thread and learns on which side of that point the exchange was.
 
@@ -337,6 +368,7 @@ class Conversation:
         self._called_off = False
         self._handing_over = False
         self._smtp: smtplib.SMTP | None = None
+        self._refused: dict[str, str] = {}
 
     def call_off(self) -> bool:
         """Cancel. Returns True if nothing was sent and nothing will be."""
@@ -352,16 +384,16 @@ class Conversation:
         """Sign in and disconnect; sends nothing. Raises `NotSent`."""
         self._converse(sends=False)
 
-    def run(self) -> str:
-        """Send, and return the server's last reply. Raises `NotSent` or `OutcomeUnknown`."""
+    def run(self) -> Handed:
+        """Send, and return what the server took. Raises `NotSent` or `OutcomeUnknown`."""
         return self._converse(sends=True)
 
-    def _converse(self, *, sends: bool) -> str:
+    def _converse(self, *, sends: bool) -> Handed:
         try:
             smtp = self._connect()
             try:
                 self._prepare(smtp)
-                return self._send(smtp) if sends else ""
+                return self._send(smtp) if sends else Handed("")
             finally:
                 _leave(smtp)
         except (NotSent, OutcomeUnknown):
@@ -371,8 +403,8 @@ class Conversation:
             # socket.
             said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
             if self._handing_over:
-                raise OutcomeUnknown(f"no final reply from the mail server ({said})") from error
-            raise not_now(f"the mail server cannot be used ({said})") from error
+                raise OutcomeUnknown(f"no final reply from the mail server ({said}){self.but()}") from error
+            raise NotSent(f"the mail server cannot be used ({said})", retry=True) from error
 
     def _connect(self) -> smtplib.SMTP:
         server, timeout = self._server, self._timeout
@@ -395,7 +427,7 @@ class Conversation:
         smtp.ehlo_or_helo_if_needed()
         if server.encryption == "starttls":
             if not smtp.has_extn("starttls"):
-                raise not_now("the mail server offers no encryption (STARTTLS)")
+                raise NotSent("the mail server offers no encryption (STARTTLS)", retry=True)
             smtp.starttls(context=self._context)
             smtp.ehlo_or_helo_if_needed()
         if server.user is None or server.password is None:
@@ -405,26 +437,32 @@ class Conversation:
         except smtplib.SMTPAuthenticationError as error:
             said = _reply(error.smtp_code, error.smtp_error)
             if 400 <= error.smtp_code < 500:
-                raise not_now(f"the mail server cannot sign in anyone now: {said}") from error
+                raise NotSent(f"the mail server cannot sign in anyone now: {said}", retry=True) from error
             raise not_signed_in(said) from error
         except (smtplib.SMTPServerDisconnected, smtplib.SMTPResponseException):
             raise
         except smtplib.SMTPException as error:
             raise not_signed_in("it offers no way to sign in with a password") from error
 
-    def _send(self, smtp: smtplib.SMTP) -> str:
+    def _send(self, smtp: smtplib.SMTP) -> Handed:
         self._envelope(smtp)
-        return self._hand_over(smtp)
+        return Handed(self._hand_over(smtp), self._refused)
+
+    def but(self) -> str:
+        """The end of a sentence about an unknown outcome: whom the server refused before."""
+        return "".join(f"; it refused {who} ({said})" for who, said in self._refused.items())
 
     def _envelope(self, smtp: smtplib.SMTP) -> None:
-        """Announce sender and recipients. Raises a refusal that names each problem."""
+        """Announce sender and recipients. Raises a refusal that names each problem if no recipient is left."""
         letter = self._letter
         # Not with smtplib's own methods, which parse an address again.
         code, said = smtp.docmd("MAIL", f"FROM:<{letter.sender}>")
         if code != 250:
             if code in WANTS_SIGN_IN:
                 raise not_signed_in(_reply(code, said))
-            raise not_now(f"the mail server does not take mail from {letter.sender}: {_reply(code, said)}")
+            raise NotSent(
+                f"the mail server does not take mail from {letter.sender}: {_reply(code, said)}", retry=True
+            )
         refused: list[tuple[str, int, bytes]] = []
         for recipient in letter.recipients:
             code, said = smtp.docmd("RCPT", f"TO:<{recipient}>")
@@ -432,18 +470,21 @@ class Conversation:
                 refused.append((recipient, code, said))
             if code == 421:
                 break
-        if not refused:
+        if code == 421:
+            raise NotSent(f"the mail server closed the connection: {_reply(code, said)}", retry=True)
+        unsigned = [(code, said) for _, code, said in refused if code in WANTS_SIGN_IN]
+        if not unsigned and len(refused) < len(letter.recipients):
+            self._refused = {recipient: _reply(code, said) for recipient, code, said in refused}
             return
         with contextlib.suppress(smtplib.SMTPException, OSError):
             smtp.rset()
-        if any(code in WANTS_SIGN_IN for _, code, _ in refused):
-            raise not_signed_in(_reply(*refused[0][1:]))
+        if unsigned:
+            raise not_signed_in(_reply(*unsigned[0]))
         problems = "; ".join(f"{recipient}: {_reply(code, said)}" for recipient, code, said in refused)
         raise NotSent(
-            Reason.CONNECTOR_FAILED,
-            f"nothing was sent, because {len(refused)} of {len(letter.recipients)} recipients were refused: "
-            f"{problems}"[: MAX_DETAIL_CHARS * 5],
-            curable=not any(_final(code) for _, code, _ in refused),
+            f"every recipient was refused: {problems}"[: MAX_DETAIL_CHARS * 5],
+            retry=not any(_final(code) for _, code, _ in refused),
+            refused=letter.recipients,
         )
 
     def _hand_over(self, smtp: smtplib.SMTP) -> str:
@@ -462,7 +503,7 @@ class Conversation:
             return _reply(code, said)
         if 400 <= code < 600:
             raise _refusal(code, said)
-        raise OutcomeUnknown(f"the mail server answered {_reply(code, said)}")
+        raise OutcomeUnknown(f"the mail server answered {_reply(code, said)}{self.but()}")
 
 
 class _Plain(smtplib.SMTP):
@@ -489,16 +530,14 @@ def _leave(smtp: smtplib.SMTP) -> None:
 
 
 def not_signed_in(detail: str) -> NotSent:
-    return not_connected(f"the mail server does not accept the user and the password: {detail}")
+    return NotConnected(f"the mail server does not accept the user and the password: {detail}")
 
 
 def _refusal(code: int, said: bytes) -> NotSent:
     """Return the server's refusal of the e-mail: 4xx can be retried, 5xx not."""
     if code in WANTS_SIGN_IN:
         return not_signed_in(_reply(code, said))
-    return NotSent(
-        Reason.CONNECTOR_FAILED, f"the mail server said {_reply(code, said)}", curable=not _final(code)
-    )
+    return NotSent(f"the mail server said {_reply(code, said)}", retry=not _final(code))
 
 
 def _final(code: int) -> bool:

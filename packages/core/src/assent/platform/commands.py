@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from assent.app import App as App
-from assent.cli.session import CommandSession as CommandSession
-from assent.cli.session import Failure as Failure
 from assent.cli.workspaces import BY as BY
 from assent.cli.workspaces import WhichWorkspace as WhichWorkspace
 from assent.cli.workspaces import use_workspace as use_workspace
 from assent.engine.core.tenancy import Workspace as Workspace
-from assent.engine.learning import credits as credits
-from assent.gate.credits import CreditAccount as CreditAccount
-from assent.gate.credits import CreditEntry as CreditEntry

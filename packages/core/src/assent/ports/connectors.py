@@ -38,7 +38,8 @@ class Connector(Protocol):
     `info`, a `ConnectorInfo`, describes it to people. A connector without account and settings has
     `always_ready = True`; its readiness is not checked before a claim. A connector that marks its
     requests with `ctx.sending()` has `uses_sending = True`: an undeclared exception before the mark
-    then means not sent. One with a time limit of its own has `timeout_seconds`.
+    then means not sent. One with a time limit of its own has `timeout_seconds`. One that the settings
+    point at an emulator on this machine has `emulated = True`: tests may reach it.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Reading(WireRecord, kw_only=True):
     channel: str
     status: Literal["ok", "unavailable"]
     metrics: dict[str, int | float] = {}
+    """What the source gave. Only credible numbers of it are stored."""
     reason: str | None = None
     left_out: tuple[str, ...] = ()
     """Implausible values of the source, in words."""

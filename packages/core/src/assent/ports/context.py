@@ -10,12 +10,11 @@ from typing import Any, Final, Protocol
 
 from assent.gate.connection import Account
 from assent.gate.gate import ApprovedAction
-from assent.gate.outcomes import Delivered, NotSent, OutcomeUnknown
-from assent.gate.preflight import Readiness
+from assent.gate.outcomes import REFERENCE, Delivered, NotSent, OutcomeUnknown
 from assent.gate.records import Action, Effect
 from assent.gate.views import Severity
+from assent.kernel.guide import SuggestedCall
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.refusals import Reason, SuggestedCall
 from assent.kernel.structs import Record
 from assent.ports.store import Bound, Rows
 
@@ -211,9 +210,13 @@ class Context(ConnectionContext):
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """The stored metadata of the action. `REFERENCE` is the provider's reference to an effect
-        whose outcome is unknown."""
+        """The stored metadata of the action."""
         return self.action.metadata
+
+    @property
+    def reference(self) -> str | None:
+        """The provider's reference to an effect whose outcome is unknown."""
+        return self.action.metadata.get(REFERENCE)
 
     def left(self) -> float:
         """Return the seconds that a request may still take."""
@@ -227,7 +230,7 @@ class Context(ConnectionContext):
     def begin_sending(self) -> None:
         with self._lock:
             if self._closed:
-                raise NotSent(Reason.CONNECTOR_FAILED, TOO_LATE, curable=True)
+                raise NotSent(TOO_LATE, retry=True)
             self._sent = True
 
     @property
@@ -296,6 +299,8 @@ class StagedEffect(Record, kw_only=True):
     gates: tuple[str, ...] = ()
     cost_credits: int = 0
     schedule_ms: int | None = None
+    schedule_offset: str = ""
+    """The zone of that time (`Effect.schedule_offset`)."""
     expires_ms: int | None = None
     metadata: dict[str, Any] = {}
     paths: dict[str, str] = {}
@@ -320,8 +325,6 @@ class Preparation(Record, kw_only=True):
     """Sentences for the person about the whole run."""
     user_message: str = ""
     """For the person, if nothing is staged."""
-    show: str = ""
-    """Markdown for the person, if nothing is staged and the drafts do not contain it."""
     writing: dict[str, Any] | None = None
     """Material for an agent that writes texts instead of plain notes."""
 
@@ -334,11 +337,6 @@ def action_of(ctx: Context, effect: Effect) -> Action:
     if effect != ctx.action.effect:
         raise TypeError("this effect is not the approved one")
     return ctx.action
-
-
-def not_ready(fix_hint: str, summary: str | None = None, *, nameable: bool = False) -> Readiness:
-    """Return the readiness of a connector that a person must connect first."""
-    return Readiness(False, Reason.MISSING_CONNECTOR.value, fix_hint, summary, nameable)
 
 
 class NoLookUp:

@@ -19,21 +19,12 @@ from assent.kernel.domains import with_ascii_form
 from assent.kernel.limits import MAX_DIALOG_CHARS
 from assent.kernel.structs import WireRecord
 from assent.kernel.texts import name_unseen
-from assent.kernel.times import full_time
+from assent.kernel.times import zoned_time
 from assent.present.next_steps import PLAIN, Circumstances, ask
+from assent.present.status_report import describe_test
 
 NAMED_IN_CHAT: Final = 50
 """Most recipients listed one by one. A mail to more has high risk and is decided on its page."""
-
-
-def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:
-    """Return the complete text that will be sent, below its other fields."""
-    effect = action.effect
-    head = [f"{name}: {value}" for name, value in _mail_head(effect)]
-    if _has_title(effect):
-        head.append(f"Title: {effect.title}")
-    head += [f"{name}: {value}" for name, value in _list_extras(action, circumstances)]
-    return "\n".join([*head, "", effect.body] if head else [effect.body])
 
 
 def _has_title(effect: Effect) -> bool:
@@ -41,13 +32,16 @@ def _has_title(effect: Effect) -> bool:
     return bool(effect.title) and effect.title != effect.subject
 
 
-def _mail_head(effect: Effect) -> list[tuple[str, str]]:
+def _mail_head(action: Action) -> list[tuple[str, str]]:
+    effect, sees = action.effect, say_who_sees(action)
     shown = ", ".join(map(with_ascii_form, effect.recipients[:NAMED_IN_CHAT]))
     left = len(effect.recipients) - NAMED_IN_CHAT
     to = shown + (f" and {left} more" if left > 0 else "")
     found = {
         "From": with_ascii_form(effect.sender) if effect.sender else "",
-        "To": to,
+        "Reply to": with_ascii_form(effect.reply_to) if effect.reply_to else "",
+        "To": f"{to} ({sees})" if sees else to,
+        "Cc": ", ".join(map(with_ascii_form, effect.cc)),
         "Subject": effect.subject,
         "Preview text": effect.preheader,
     }
@@ -59,10 +53,19 @@ def _list_extras(action: Action, circumstances: Circumstances) -> list[tuple[str
     found = [("Picture", f"{media.alt} ({pictures.get(media.url, media.url)})") for media in effect.media]
     if effect.link and effect.link not in effect.body and view.sends_link:
         found.append(("Link", effect.link))
-    if action.schedule_ms is not None:
-        passed = ", a time that has passed" if circumstances.overdue else ""
-        found.append(("Planned for", full_time(action.schedule_ms) + passed))
+    if action.tenant_id is not None:
+        found.append(("For", action.tenant_id))
+    if said := describe_test(action):
+        found.append(("Test", said))
     return found
+
+
+def list_due(action: Action, overdue: bool) -> list[tuple[str, str]]:
+    """Return the line with the time of an action, which stands first wherever it appears; none without one."""
+    if action.schedule_ms is None:
+        return []
+    passed = ", a time that has passed" if overdue else ""
+    return [("Not before", zoned_time(action.schedule_ms, action.effect.schedule_offset) + passed)]
 
 
 def goes_to(target: dict[str, str] | None) -> str | None:
@@ -78,12 +81,12 @@ def destination(action: Action) -> str | None:
     return action.view.place or (None if action.view.mail else goes_to(action.effect.target))
 
 
-def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
+def render_card(action: Action, circumstances: Circumstances) -> str:
     """Render the card of an action as Markdown: the content, then what can be done."""
     parts = [render_content(action, circumstances)]
     if (blocked := explain_block(action, circumstances)) is not None:
         parts.append(blocked)
-    if (ending := ask(key, action, circumstances)) is not None:
+    if (ending := ask(action, circumstances)) is not None:
         parts.append(ending)
     return "\n\n".join(parts)
 
@@ -92,16 +95,14 @@ def render_content(action: Action, circumstances: Circumstances = PLAIN) -> str:
     """Render an action's effect with its warnings as Markdown. The content is quoted, so that it cannot
     pass for the server's words."""
     effect = action.effect
-    facts = []
+    facts = list_due(action, circumstances.overdue)
     # The label of a channel says what happens. That of an operator does not: it may have many functions.
     said = "" if action.view.preview.kind == "arguments" else action.view.noun
     if action.view.title not in ("", said):
         facts.append(("Action", action.view.title))
     if (where := destination(action)) is not None:
         facts.append(("Goes to", where))
-    facts += [
-        (name, _with_privacy(action, value) if name == "To" else value) for name, value in _mail_head(effect)
-    ]
+    facts += _mail_head(action)
     if _has_title(effect):
         facts.append(("Title", effect.title))
     facts += _list_extras(action, circumstances)
@@ -137,8 +138,8 @@ def explain_no_dialog(action: Action) -> str | None:
     """Explain why a client's dialog cannot show an action whole; None if it can."""
     if action.effect.media:
         return "A dialog cannot show its picture."
-    if len(action.effect.recipients) > NAMED_IN_CHAT:
-        return f"A dialog cannot show its {len(action.effect.recipients)} recipients."
+    if (people := len(action.effect.everyone)) > NAMED_IN_CHAT:
+        return f"A dialog cannot show its {people} recipients."
     if len(render_question(action)) > MAX_DIALOG_CHARS:
         return "It is too long for a dialog."
     return None
@@ -176,11 +177,23 @@ def _risk(action: Action) -> str:
     return str(action.preflight.severity) + (f", costs {cost} credits" if cost else "")
 
 
-def _with_privacy(action: Action, to: str) -> str:
-    people = len(action.effect.recipients)
-    if people > 1 and action.view.hides_recipients:
-        return f"{to} ({people} people; they do not see each other)"
-    return to
+def say_who_sees(action: Action) -> str:
+    """Say of several people whether they see each other; empty of one, and where it is not known."""
+    people = len(action.effect.everyone)
+    if people > 1 and action.effect.is_open:
+        return f"{people} people; they see each other"
+    hides = people > 1 and action.view.hides_recipients
+    return f"{people} people; they do not see each other" if hides else ""
+
+
+def describe_foreign_sender(sender: str, own: str) -> str:
+    """Warn of a sender who is not of the workspace. An edit finds stored warnings by their words."""
+    return f"{sender} is not an address of this workspace, which sends as {own}. Check that you may write as that."
+
+
+def describe_unproven(passage: str) -> str:
+    """Warn of a sentence about something that no action of the workspace did."""
+    return f"“{passage}” Unproven: no executed action of this workspace did that. Check that it has happened."
 
 
 def explain_block(action: Action, circumstances: Circumstances) -> str | None:
@@ -248,7 +261,7 @@ def manual_brief(effect: Effect, view: View) -> ManualBrief:
         media=media,
         advice=form.advice,
         warnings=warnings,
-        text=_write(view, form.where, fields, media, (*form.advice, *warnings)),
+        text=_write(effect, view, form.where, fields, media, (*form.advice, *warnings)),
     )
 
 
@@ -258,14 +271,15 @@ def _to_paste(field: HandField, text: str) -> PasteField:
 
 
 def _read_part(effect: Effect, source: str) -> str:
-    if source == "recipients":
-        return ", ".join(effect.recipients)
+    if source in ("recipients", "cc"):
+        return ", ".join(getattr(effect, source))
     if source.startswith("details."):
         return str(effect.details.get(source.removeprefix("details."), ""))
     return str(getattr(effect, source))
 
 
 def _write(
+    effect: Effect,
     view: View,
     where: str,
     fields: tuple[PasteField, ...],
@@ -278,7 +292,10 @@ def _write(
     elif view.has_address:
         what = f"Publish this on {view.label} by hand."
         done = "3. Publish it, copy the address of the live page and tell your agent to record it."
-    parts = [what, f"1. Open {where}", "2. Paste each text into its field:"]
+    due = []
+    if effect.schedule_ms is not None:
+        due = [f"Not before: {zoned_time(effect.schedule_ms, effect.schedule_offset)}"]
+    parts = [*due, what, f"1. Open {where}", "2. Paste each text into its field:"]
     parts += [f"--- {field.field} ---\n{field.text}\n--- end of {field.field} ---" for field in fields]
     parts += [f"Attach {each}" for each in media]
     parts += [f"Note: {note}" for note in notes]

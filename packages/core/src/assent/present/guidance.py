@@ -11,19 +11,16 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.records import Action, Asset, Preflight
+from assent.gate.records import NAME, Action, Asset, Preflight, name_of
 from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
-from assent.kernel.refusals import SuggestedCall
+from assent.kernel.guide import TEXT, InChat, NextToolCalls, SuggestedCall
 from assent.kernel.structs import WireRecord
-from assent.present.calls import NextToolCalls, Phrase, about_content, wait_call
-from assent.present.cards import goes_to, quote, readable_body, render_card
-from assent.present.next_steps import EDIT, PLAIN, Circumstances, commands, repair_call, say_approve
-
-UNKNOWN: Final = Circumstances(may_execute=False)
-"""For a refusal, which reads no circumstances: it offers decisions but no sending."""
+from assent.present.cards import quote, render_card
+from assent.present.next_steps import PLAIN, Circumstances, list_calls
 
 STOP_RULE: Final = "Show this and wait for the human."
+STOP_RULE_WITH_LINK: Final = "Show this and reviewUrl, and wait for the human."
 HELD: Final = (
     "There were so many proposals in a short time that this one is held with the others, as one question: a person "
     "looks at the whole list, then rejects or releases it."
@@ -46,24 +43,6 @@ AGENT_DEPENDENCY: Final = (
 """The six capabilities that a stateless model lacks; approval state is always one of them (E74)."""
 
 
-NOT_ALONG: Final = "I can show it, and put it into a post."
-
-
-class InChat(WireRecord, omit_defaults=True):
-    """One draft to show. `body` is exactly the text that will be sent."""
-
-    body: str
-    title: str = ""
-    """Only for a draft without a staged action; others have it in their text."""
-    action_id: str | None = None
-    asset_id: str | None = None
-    """Only for a draft without a staged action."""
-    digest: str | None = None
-    commands: tuple[Phrase, ...] = ()
-    goes_to: str | None = None
-    """The account, which is part of the approved content."""
-
-
 class AgentGuide(WireRecord):
     """The texts that the agent shows, the next calls, and where it stops (E14). `agent_dependency`
     always has six items (E74)."""
@@ -75,10 +54,20 @@ class AgentGuide(WireRecord):
     agent_dependency: tuple[str, ...]
 
 
-def guide_unstaged(kind: str, shown: InChat, said: str, following: tuple[SuggestedCall, ...]) -> AgentGuide:
-    """Return the guide of an answer that stages nothing: what to show, and at least two calls that may follow."""
-    calls = NextToolCalls(following[0], following[-1], following[1:-1])
-    return AgentGuide({kind: shown}, said, calls, NOTHING_STAGED_STOP_RULE, AGENT_DEPENDENCY)
+def guide_unstaged(
+    shown: str, said: str, calls: tuple[SuggestedCall, ...], stop_rule: str = NOTHING_STAGED_STOP_RULE
+) -> AgentGuide:
+    """Return the guide of an answer that stages nothing: what to show, and the calls that may follow."""
+    return AgentGuide({TEXT: InChat(shown)}, said, _complete_calls(calls), stop_rule, AGENT_DEPENDENCY)
+
+
+_LOOK: Final = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what waits for them")
+
+
+def _complete_calls(calls: tuple[SuggestedCall, ...]) -> NextToolCalls:
+    """Arrange the calls of a run, which always has a first and a second one (E14)."""
+    first, second, *more = (*calls, _LOOK, _LOOK)[: max(2, len(calls))]
+    return NextToolCalls(first, second, tuple(more))
 
 
 class MemoryUsed(WireRecord):
@@ -96,7 +85,8 @@ class AssetView(WireRecord, omit_defaults=True):
     type: str
     title: str
     body: str
-    channel: str | None
+    channel: str | None = None
+    """Only if the type does not say it."""
     memory_used: tuple[MemoryUsed, ...] = ()
     metadata: dict[str, Any] = {}
 
@@ -110,12 +100,20 @@ class ActionView(WireRecord, omit_defaults=True):
     connector: str
     executor_tool: str
     status: str
-    revision: int
     digest: str
-    asset_id: str | None
     preflight: Preflight
     target: dict[str, str] | None = None
     """The account; None if none is connected."""
+
+
+class PictureView(WireRecord, omit_defaults=True):
+    """A picture; the assets have its words, chieflab_list_assets its address."""
+
+    id: str
+    width: int
+    height: int
+    variant: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class ActionRef(WireRecord):
@@ -124,24 +122,18 @@ class ActionRef(WireRecord):
     id: str
 
 
-class PreparedEffect(WireRecord):
-    """One line of `sideEffectsPreparedButNotFired`."""
-
-    action_id: str
-
-
-class AgentUsefulness(WireRecord, omit_defaults=True):
-    """The work that this call did for the agent, and the work that remains."""
+class AgentUsefulness(WireRecord):
+    """The work that this call did for the agent."""
 
     prepared_assets: int
     staged_actions: int
     needs_human: bool
-    next_best_step: str = ""
 
 
 def asset_view(asset: Asset) -> AssetView:
     used = msgspec.convert(asset.metadata.get("memoryUsed", []), tuple[MemoryUsed, ...])
-    return AssetView(asset.asset_id, asset.type, asset.title, asset.body, asset.channel, used, asset.metadata)
+    channel = asset.channel if asset.channel != asset.type else None
+    return AssetView(asset.asset_id, asset.type, asset.title, asset.body, channel, used, asset.metadata)
 
 
 def action_view(action: Action) -> ActionView:
@@ -152,9 +144,7 @@ def action_view(action: Action) -> ActionView:
         connector=action.effect.connector,
         executor_tool=action.executor_tool,
         status=action.status,
-        revision=action.revision,
-        digest=action.digest,
-        asset_id=action.asset_id,
+        digest=short_digest(action.digest),
         preflight=_brief(action.preflight),
         target=action.effect.target,
     )
@@ -166,16 +156,16 @@ def _brief(found: Preflight) -> Preflight:
     return msgspec.structs.replace(found, connector_fix_hint=first + ".") if dot and rest else found
 
 
-def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
-    """Return the actions by channel id; a second one on a channel is `linkedin:2`."""
-    keyed: dict[str, Action] = {}
+def name_all(actions: tuple[Action, ...]) -> dict[str, Action]:
+    """Return the actions by their names. Two that were staged at the same moment may have one name."""
+    named: dict[str, Action] = {}
     for action in actions:
-        key, count = action.effect.channel, 1
-        while key in keyed:
+        name, count = name_of(action), 1
+        while name in named:
             count += 1
-            key = f"{action.effect.channel}:{count}"
-        keyed[key] = action
-    return keyed
+            name = f"{action.effect.channel}:{count}"
+        named[name] = msgspec.structs.replace(action, metadata={**action.metadata, NAME: name})
+    return named
 
 
 def brief_view(asset: Asset) -> AssetView:
@@ -183,14 +173,16 @@ def brief_view(asset: Asset) -> AssetView:
     return msgspec.structs.replace(asset_view(asset), metadata={})
 
 
-def picture_view(asset: Asset) -> AssetView:
-    """Return a picture for the answer that made it: its URL and size."""
-    facts = {name: each for name, each in asset.metadata.items() if each and name in PICTURE_FACTS}
-    return msgspec.structs.replace(asset_view(asset), metadata=facts)
-
-
-PICTURE_FACTS: Final = ("variant", "width", "height", "digest", "viewUrl", "warnings")
-"""The metadata of a picture that an answer contains; its text is the body."""
+def picture_view(asset: Asset) -> PictureView:
+    """Return a picture for the answer that made it, to be picked by its id."""
+    facts = asset.metadata
+    return PictureView(
+        asset.asset_id,
+        facts["width"],
+        facts["height"],
+        str(facts.get("variant") or ""),
+        tuple(facts.get("warnings", ())),
+    )
 
 
 def action_ref(action: Action) -> ActionRef:
@@ -212,107 +204,51 @@ def agent_guide(
     review link as a fallback (E17, E102). `circumstances` are by action id; `notes` are sentences
     for the person about the whole run, `said` replaces the message of a run without actions.
     """
-    keyed, around = channel_keys(actions), circumstances or {}
-    shown = {key: in_chat(key, action, around.get(action.action_id, PLAIN)) for key, action in keyed.items()}
-    # Pictures of staged actions are in `show` and `images` and are not repeated here.
-    others_made = assets if not actions else tuple(each for each in assets if "viewUrl" not in each.metadata)
-    shown |= {
-        key: InChat(body, title, asset_id=made)
-        for key, title, body, made in _list_unstaged(keyed, others_made)
+    around = circumstances or {}
+    named = {
+        name: (action, around.get(action.action_id, PLAIN)) for name, action in name_all(actions).items()
     }
-    look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")
+    shown = {name: InChat(render_card(*pair)) for name, pair in named.items()} | _show_unstaged(
+        actions, assets
+    )
+    pairs = tuple(named.values())
     if not actions:
-        return AgentGuide(
-            shown,
-            " ".join((said or NOTHING_TO_APPROVE, *notes)),
-            NextToolCalls(others[0] if others else look, look, others[1:]),
-            NOTHING_STAGED_STOP_RULE,
-            AGENT_DEPENDENCY,
-        )
-    return AgentGuide(
-        render_in_chat=shown,
-        user_message=_message(keyed, around, notes),
-        next_tool_calls=NextToolCalls(
-            _primary(keyed, around),
-            SuggestedCall(look.name, {}, "the user is away"),
-        ),
-        stop_rule=STOP_RULE,
-        agent_dependency=AGENT_DEPENDENCY,
-    )
+        message, stop_rule = " ".join((said or NOTHING_TO_APPROVE, *notes)), NOTHING_STAGED_STOP_RULE
+    else:
+        message, stop_rule = _message(pairs, notes), STOP_RULE
+        if any(each.review_url for _, each in pairs):
+            stop_rule = STOP_RULE_WITH_LINK
+    calls = _complete_calls((*list_calls(pairs), *others))
+    return AgentGuide(shown, message, calls, stop_rule, AGENT_DEPENDENCY)
 
 
-def _list_unstaged(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[str, str, str, str]]:
-    """Return what can be shown beside the staged actions: key, title, text and asset id."""
-    covered = {action.asset_id for action in keyed.values()}
-    attached = {media.digest for action in keyed.values() for media in action.effect.media}
-    found: dict[str, tuple[str, str, str, str]] = {}
+def _show_unstaged(actions: tuple[Action, ...], assets: tuple[Asset, ...]) -> dict[str, InChat]:
+    """Return the texts and pictures that no staged action shows, by channel."""
+    covered = {action.asset_id for action in actions}
+    attached = {media.digest for action in actions for media in action.effect.media}
+    found: dict[str, InChat] = {}
     for asset in assets:
-        if asset.asset_id in covered or asset.channel is None:
+        key, body, address = asset.channel, asset.body, asset.metadata.get("viewUrl")
+        if asset.asset_id in covered or key is None or asset.metadata.get("digest") in attached:
             continue
-        key, body = asset.channel, asset.body
-        if (address := asset.metadata.get("viewUrl")) is not None:
-            # Without posts all variants; beside a post only the attached one. Others are in
-            # `images`.
-            if key in keyed and asset.metadata.get("digest") not in attached:
+        if address is not None:
+            # Without posts all variants are shown; beside posts they are in `images`, to be picked later.
+            if actions:
                 continue
-            body = f"{body}\n{address if not keyed or key in keyed else NOT_ALONG}"
-            if key in keyed or key in found:
-                key = f"{key}:{asset.metadata['variant']}"
-        if key not in keyed and key not in found:
-            found[key] = (key, asset.title, body, asset.asset_id)
-    return list(found.values())
+            body = f"{body}\n{address}"
+        while key in found:
+            key = f"{key}:{asset.metadata.get('variant', len(found))}"
+        found[key] = InChat(f"**{asset.title}**\n\n{quote(body)}")
+    return found
 
 
-def show_run(
-    actions: tuple[Action, ...],
-    assets: tuple[Asset, ...],
-    circumstances: Mapping[str, Circumstances],
-    notes: tuple[str, ...] = (),
-) -> str:
-    """Render everything of a run that the person should see, as Markdown."""
-    keyed = channel_keys(actions)
-    cards = [
-        render_card(key, action, circumstances.get(action.action_id, PLAIN)) for key, action in keyed.items()
-    ]
-    cards += [f"**{title}**\n\n{quote(body)}" for _, title, body, _ in _list_unstaged(keyed, assets)]
-    return "\n\n---\n\n".join([*cards, *notes])
-
-
-def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> SuggestedCall:
-    """Return the approval of the first action that this caller can approve; else the repair of one
-    that cannot be approved as it is; else the call that shows the person's decision."""
-    for action in keyed.values():
-        found = around.get(action.action_id, PLAIN)
-        if found.may_decide and not found.unfit:
-            when = "the user said yes to it"
-            return SuggestedCall("chieflab_approve_action", about_content(action), when)
-    for action in keyed.values():
-        found = around.get(action.action_id, PLAIN)
-        if found.unfit and found.may_edit and not found.missing:
-            return repair_call(action)
-    first = next(iter(keyed.values()))
-    return wait_call(first)
-
-
-def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], notes: tuple[str, ...]) -> str:
-    found = {key: around.get(action.action_id, PLAIN) for key, action in keyed.items()}
-    count = "One draft is" if len(keyed) == 1 else f"{len(keyed)} drafts are"
+def _message(pairs: tuple[tuple[Action, Circumstances], ...], notes: tuple[str, ...]) -> str:
+    count = "One draft is" if len(pairs) == 1 else f"{len(pairs)} drafts are"
     said = [f"{count} ready and nothing was sent.", *notes]
-    said += dict.fromkeys(each.frozen for each in found.values() if each.frozen)
-    said += [f"{keyed[key].view.label} cannot go out yet." for key, each in found.items() if each.blocker]
-    yes = [
-        f"“{say_approve(key, keyed[key])}”"
-        for key, each in found.items()
-        if each.may_decide and not each.unfit
-    ]
-    if yes:
-        editable = any(not action.view.fixed for action in keyed.values())
-        said.append(f"Say {', '.join(yes)}, or {'what to change' if editable else 'no'}.")
-    broken = [each for each in found.values() if each.unfit and each.may_edit]
-    said += dict.fromkeys(each.blocker for each in broken if each.blocker)
-    said += dict.fromkeys(
-        each.who_decides for each in found.values() if each.who_decides and each not in broken
-    )
+    said += dict.fromkeys(each.frozen for _, each in pairs if each.frozen)
+    stuck = dict.fromkeys(action.view.label for action, each in pairs if each.blocker)
+    if stuck:
+        said.append(f"{' and '.join(stuck)} cannot go out yet.")
     return " ".join(said)
 
 
@@ -322,27 +258,9 @@ def defer_guide(guide: AgentGuide, run_id: str) -> AgentGuide:
     return msgspec.structs.replace(
         guide,
         user_message="This takes longer than usual. The result is posted to the webhook when it is ready.",
-        next_tool_calls=NextToolCalls(look, guide.next_tool_calls.fallback),
+        next_tool_calls=_complete_calls((look,)),
         stop_rule="Say that it is on its way and stop: there is nothing to show or to approve yet, so do not poll.",
     )
-
-
-def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> InChat:
-    """Build the draft view of an action. A change request is free text, so it has a command only
-    before any decision."""
-    said = commands(key, action, circumstances)
-    return InChat(
-        body=readable_body(action, circumstances),
-        action_id=action.action_id,
-        digest=short_digest(action.digest),
-        commands=tuple(each for each in said if circumstances.unfit or each.tool != EDIT),
-        goes_to=None if action.view.mail else goes_to(action.effect.target),
-    )
-
-
-def view_alone(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str, InChat]:
-    """Build the view of a single action."""
-    return {action.effect.channel: in_chat(action.effect.channel, action, circumstances)}
 
 
 def _list_moves() -> dict[str, Any]:
@@ -354,7 +272,3 @@ def _list_moves() -> dict[str, Any]:
 
 
 STATE_MACHINE: Final = _list_moves()
-
-
-def usefulness(actions: tuple[Action, ...], assets: tuple[Asset, ...]) -> AgentUsefulness:
-    return AgentUsefulness(len(assets), len(actions), bool(actions))

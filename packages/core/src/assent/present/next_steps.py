@@ -5,20 +5,33 @@ Pure: present facts (rights, policy, connection) are passed as `Circumstances`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from assent.gate.effects import EXECUTE
+from assent.gate.mail import bare_address
 from assent.gate.outcomes import Remainder
-from assent.gate.records import WORKFLOW, Action, is_by_hand, when_taken_down
+from assent.gate.preflight import COSTS, CREDITS_MISSING
+from assent.gate.records import (
+    REFUSED_PEOPLE,
+    WORKFLOW,
+    Action,
+    is_by_hand,
+    is_test,
+    name_of,
+    when_taken_down,
+)
+from assent.gate.views import Repair
+from assent.kernel.guide import SuggestedCall
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Record
-from assent.kernel.times import full_time, iso_time
-from assent.present.calls import Phrase, about_content, wait_call
+from assent.kernel.times import iso_time, zoned_time
+from assent.present.calls import about_content, wait_call
 from assent.present.workflow_step import calls_after_decision
 
 APPROVE: Final = "chieflab_approve_action"
 EDIT: Final = "chieflab_edit_action"
+REJECT: Final = "chieflab_reject_action"
 
 
 class Circumstances(Record, kw_only=True):
@@ -48,6 +61,8 @@ class Circumstances(Record, kw_only=True):
     review_url: str | None = None
     views: dict[str, str] = {}
     """URLs that show the pictures to a person who is not signed in, by picture URL."""
+    next_try: str = ""
+    """Whether the server tries again after a failure, and when, in a sentence for the person."""
     overdue: bool = False
     """Whether its scheduled time has passed. It needs a new time before it can be approved."""
     expired: bool = False
@@ -57,11 +72,6 @@ class Circumstances(Record, kw_only=True):
     def decider_note(self) -> str:
         """Tell the person who decides."""
         return self.who_decides or "It is decided on the review page."
-
-    @property
-    def link_note(self) -> str:
-        """The URL of the review page with a space before it, to end a sentence; empty without one."""
-        return f" {self.review_url}" if self.review_url else ""
 
     @property
     def obstacle(self) -> str | None:
@@ -78,37 +88,55 @@ PLAIN: Final = Circumstances()
 """No obstacles."""
 
 
-def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
-    """Tell the person which commands work now, or who decides instead."""
+def ask(action: Action, circumstances: Circumstances) -> str | None:
+    """Tell the person which words work now, or who decides instead."""
+    name = name_of(action)
     if action.execution_state == "outcome_unknown":
         seen = "If you see it there, tell me where. If not, s" if circumstances.may_edit else "S"
-        return (
-            f"It is not known whether it went out. {seen}ay so on the review page.{circumstances.link_note}"
-        )
+        return f"It is not known whether it went out. {seen}ay so on the review page."
     if circumstances.expired:
         return None if action.effect.connector == WORKFLOW else _after_expiry(action, circumstances)
     if action.status == "approved":
-        return _after_approval(key, action, circumstances)
+        return _after_approval(action, circumstances)
     if action.status != "awaiting_approval":
         return None
     if circumstances.missing:
-        return f"Say “reject {key}” to close it." if circumstances.may_edit else None
+        return f"Say “reject {name}” to close it." if circumstances.may_edit else None
     if circumstances.unfit and circumstances.may_edit:
         return "Tell me what to change; it can be approved after that."
     if circumstances.overdue and circumstances.may_edit:
-        return "Its time has passed. Tell me when it should go out; it can be approved after that."
+        return (
+            "Its time has passed. Say “now” or tell me when it should go out; it can be approved after that."
+        )
     if circumstances.may_decide:
         confirm = " Your chat program then asks you to confirm." if circumstances.client_asks else ""
+        yes = f"“{say_approve(action)}”"
+        if sends_with_yes(action, circumstances):
+            yes = f"“send {name}”, {yes} (then it waits)"
         if action.view.fixed:
-            return f"Say “{say_approve(key, action)}” or “reject {key}”.{confirm}"
-        return f"Say “{say_approve(key, action)}”, “reject {key}”, or what to change.{confirm}"
+            return f"Say {yes} or “reject {name}”.{confirm}"
+        return f"Say {yes}, “reject {name}”, or what to change.{confirm}"
     change = " You can still tell me what to change." if _is_editable(action, circumstances) else ""
-    return f"{circumstances.decider_note}{circumstances.link_note}{change}"
+    return f"{circumstances.decider_note}{change}"
 
 
-def say_approve(key: str, action: Action) -> str:
+def say_approve(action: Action) -> str:
     """Return the words of an approval. They name the execution if the approval starts it."""
-    return f"approve and execute {key}" if _starts_at_once(action) else f"approve {key}"
+    return (
+        f"approve and execute {name_of(action)}" if _starts_at_once(action) else f"approve {name_of(action)}"
+    )
+
+
+def sends_with_yes(action: Action, circumstances: Circumstances) -> bool:
+    """Whether a yes can also send it, in the same call."""
+    return (
+        action.view.executes == "server"
+        and not action.view.approval_executes
+        and action.effect.connector != WORKFLOW
+        and action.schedule_ms is None
+        and circumstances.may_execute
+        and circumstances.obstacle is None
+    )
 
 
 def _starts_at_once(action: Action) -> bool:
@@ -139,32 +167,36 @@ def is_by_hand_only(action: Action, circumstances: Circumstances) -> bool:
     return action.status == "approved" and (action.view.executes == "person" or stuck)
 
 
-def _after_approval(key: str, action: Action, circumstances: Circumstances) -> str | None:
-    effect = action.effect
-    if action.execution_state not in ("none", "retryable") or effect.connector == WORKFLOW:
+def _after_approval(action: Action, circumstances: Circumstances) -> str | None:
+    name = name_of(action)
+    if action.execution_state not in ("none", "retryable") or action.effect.connector == WORKFLOW:
         return None
-    link = circumstances.link_note
     if action.view.executes == "person":
         if not circumstances.may_execute:
-            return f"Do it by hand. This chat may not record it; record it on the review page.{link}"
+            return "Do it by hand. This chat may not record it; record it on the review page."
         done = ask_to_do(action)
-        return f"It is planned for {full_time(action.schedule_ms)}. {done}" if action.schedule_ms else done
+        return f"Not before {say_due(action)}: {done[:1].lower()}{done[1:]}" if action.schedule_ms else done
     if circumstances.frozen:
-        return f"It stays approved. Say “withdraw {key}” to take the approval back."
+        return f"It stays approved. Say “withdraw {name}” to take the approval back."
+    if is_test(action):
+        do = _name_execution(action)[0]
+        return f"It is a test: nothing is sent for real. Say “{do} {name}” to try it, or “withdraw {name}”."
     if action.view.executes == "agent":
-        return f"The agent that asked may run it now, once. Until it does, say “withdraw {key}” to stop it."
+        return f"The agent that asked may run it now, once. Until it does, say “withdraw {name}” to stop it."
     if circumstances.blocker is not None:
         return None
     if action.schedule_ms is not None and not circumstances.overdue:
-        return f"It goes out on {full_time(action.schedule_ms)}. Until then say “withdraw {key}” to stop it."
+        return f"The server sends it on {say_due(action)}. Until then say “withdraw {name}” to stop it."
     if _starts_at_once(action) and action.execution_state == "none":
         return (
-            f"It is executed now, because it was approved. Until it starts, say “withdraw {key}” to stop it."
+            f"It is executed now, because it was approved. Until it starts, say “withdraw {name}” to stop it."
         )
     do, _, happens = _name_execution(action)
     if not circumstances.may_execute:
-        return f"This chat may not {do} it. Open the review page and {do} it there.{link}"
-    return f"Say “{do} {key}” and it {happens}, or “withdraw {key}”."
+        return f"This chat may not {do} it. Open the review page and {do} it there."
+    if circumstances.next_try:
+        return f"{circumstances.next_try} Say “{do} {name}” to try it now, or “withdraw {name}” to stop it."
+    return f"Say “{do} {name}” and it {happens}, or “withdraw {name}”."
 
 
 def _name_execution(action: Action) -> tuple[str, str, str]:
@@ -183,7 +215,7 @@ def ask_to_do(action: Action) -> str:
     return "Do it by hand, then tell me that you did."
 
 
-def describe_decision(move: str, key: str, action: Action, circumstances: Circumstances) -> str:
+def describe_decision(move: str, action: Action, circumstances: Circumstances) -> str:
     """Tell the person what a decision did, without a promise that cannot be kept now."""
     if move == "withdraw":
         return "Stopped. Nothing was sent. The action waits for your decision again, unchanged."
@@ -195,20 +227,32 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
         if circumstances.may_decide:
             return "This is the new version. It waits for your approval."
         return f"This is the new version. {circumstances.decider_note}"
-    if circumstances.obstacle is not None:
-        return f"Approved. It cannot be sent yet: {circumstances.obstacle}{circumstances.help_note}"
-    ending, sent = _after_approval(key, action, circumstances), _name_execution(action)[1]
+    if circumstances.obstacle is not None and action.view.executes != "person":
+        return f"Approved{_for_its_time(action)}. {_after_obstacle(action, circumstances)}"
+    if CREDITS_MISSING in action.preflight.gates:
+        costly = next((each for each in action.preflight.warnings if each.startswith(COSTS)), "")
+        return f"Approved{_for_its_time(action)}. Nothing has been sent. {costly}".rstrip()
+    ending, sent = _after_approval(action, circumstances), _name_execution(action)[1]
     if move == "approve" and _starts_at_once(action):
         return f"Approved. {ending or ''}".rstrip()
     return f"Approved. Nothing has been {sent} yet. {ending or ''}".rstrip()
 
 
-def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) -> str | None:
-    """Explain what keeps a scheduled action from being sent, or None."""
-    due_ms, blocker = action.schedule_ms, circumstances.obstacle
-    if action.status != "approved" or blocker is None or due_ms is None or due_ms <= now_ms:
-        return None
-    return f"Approved for {full_time(due_ms)}, but it cannot go out yet: {blocker}{circumstances.help_note}"
+def say_due(action: Action) -> str:
+    """Say when a scheduled action goes out, in the zone that was given."""
+    return zoned_time(action.schedule_ms or 0, action.effect.schedule_offset)
+
+
+def _for_its_time(action: Action) -> str:
+    return f" for {say_due(action)}" if action.schedule_ms is not None else ""
+
+
+def _after_obstacle(action: Action, circumstances: Circumstances) -> str:
+    """Say why an approved action cannot go out, and that an account that was not shown needs another yes."""
+    said = f"It cannot be sent yet: {circumstances.obstacle}{circumstances.help_note}"
+    if not circumstances.help_note or action.effect.target is not None:
+        return said
+    return f"{said} Once it is connected I show you where it goes, and need your yes once more."
 
 
 def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
@@ -223,43 +267,17 @@ def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
 
 def warn_of_part(left: Remainder) -> str:
     """Warn a reviewer that only a part of an effect went out."""
-    return (
-        f"Only a part went out, on {left.reached}. The rest ({left.why}) is offered as an action of its own."
-    )
+    return f"Only a part went out: {left.reached}. The rest ({left.why}) is offered as an action of its own."
 
 
 def warn_of_rest(left: Remainder) -> str:
     """Warn a reviewer of the action that was staged for the rest."""
-    return f"Already out on {left.reached}; this is the rest, which failed there ({left.why})."
+    return f"Already out: {left.reached}. This is the rest, which was refused ({left.why})."
 
 
 def rewrite_call(action: Action, needs: dict[str, str]) -> SuggestedCall:
     """Return the call that replaces a plain note by the agent's own text."""
     return SuggestedCall(EDIT, about_content(action), "you have written a better text", needs)
-
-
-def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Phrase, ...]:
-    """Return the commands for this action with their calls, only those that this caller may
-    make."""
-    about: dict[str, Any] = {"actionId": action.action_id}
-    if circumstances.expired:
-        return ()
-    if action.status == "approved" and action.execution_state in ("none", "retryable"):
-        return _commands_after_approval(key, action, circumstances)
-    if action.status != "awaiting_approval":
-        return ()
-    found = []
-    if circumstances.may_decide and not (circumstances.unfit or circumstances.overdue):
-        found.append(Phrase(say_approve(key, action), APPROVE, about_content(action)))
-    if circumstances.may_edit:
-        found.append(Phrase(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
-    if _is_editable(action, circumstances):
-        if circumstances.unfit:
-            repair = repair_call(action)
-            return (Phrase(f"edit {key}", repair.name, repair.args, repair.needs), *found)
-        wanted = {"scheduleFor": "when it goes out"} if circumstances.overdue else _list_editable(action)
-        found.append(Phrase(f"edit {key}", EDIT, about, wanted))
-    return tuple(found)
 
 
 def repair_call(action: Action) -> SuggestedCall:
@@ -271,37 +289,14 @@ def repair_call(action: Action) -> SuggestedCall:
     return SuggestedCall(repair.tool, {**about, **repair.args}, repair.when, repair.needs)
 
 
-def _commands_after_approval(key: str, action: Action, circumstances: Circumstances) -> tuple[Phrase, ...]:
-    if action.effect.connector == WORKFLOW:
-        return ()
-    calls = {
-        EXECUTE: f"{_name_execution(action)[0]} {key}",
-        "chieflab_record_manual_publish": f"{key} is out"
-        if not action.effect.arguments
-        else f"{key} is done",
-        "chieflab_withdraw_approval": f"withdraw {key}",
-    }
-    return tuple(
-        Phrase(calls[call.name], call.name, call.args, call.needs)
-        for call in next_calls(key, action, circumstances)
-        if call.name in calls
-    )
-
-
-def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    """Return the complete next calls for an action that this caller may make."""
+def next_calls(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
+    """Return the complete next calls for an action that this caller may make, the most likely one first."""
     if action.execution_state == "outcome_unknown":
         return _calls_after_doubt(action, circumstances)
     if circumstances.expired:
         return _calls_after_expiry(action, circumstances)
     if action.status == "awaiting_approval":
-        said = tuple(
-            SuggestedCall(each.tool, each.args, _when(each, circumstances), each.needs)
-            for each in commands(key, action, circumstances)
-        )
-        if circumstances.may_decide or (circumstances.unfit and circumstances.may_edit):
-            return said
-        return (wait_call(action), *said)
+        return _calls_before_decision(action, circumstances)
     if action.effect.connector == WORKFLOW:
         return calls_after_decision(action, may_withdraw=circumstances.may_edit)
     if action.status == "approved":
@@ -312,11 +307,63 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
     return (again,) if circumstances.may_write and again is not None else ()
 
 
-def _when(command: Phrase, circumstances: Circumstances) -> str:
-    """Return the condition of a call: the person's words, and what the client then asks."""
-    said = f"the user said “{command.say}”"
-    asks = circumstances.client_asks and command.tool == APPROVE
-    return f"{said}; the client then asks them to confirm" if asks else said
+def list_calls(shown: Sequence[tuple[Action, Circumstances]]) -> tuple[SuggestedCall, ...]:
+    """Return the next calls for actions that are shown together. Beside the first approval, one call stands for
+    all of them and needs their ids, so that many actions do not make a long answer."""
+    if len(shown) == 1:
+        return next_calls(*shown[0])
+    ready = [pair for pair in shown if pair[0].status == "awaiting_approval" and _is_ready(pair[1])]
+    found = [_approve_call(*pair) for pair in ready[:1]]
+    if len(ready) > 1:
+        found.append(SuggestedCall(APPROVE, {}, "the user said yes to others or to several", _WHICH))
+    for action, around in shown:
+        if not around.may_edit or _is_ready(around):
+            continue
+        found += [call for call in next_calls(action, around) if call.name == EDIT]
+    if shown and not found:
+        found += next_calls(*shown[0])[:1]
+    if any(around.may_edit for _, around in shown):
+        found.append(SuggestedCall(REJECT, {}, "the user said no to one", {**_ONE, "reason": "why not"}))
+    if any(_is_editable(*pair) for pair in ready):
+        found.append(SuggestedCall(EDIT, {}, "the user wants one changed", {**_ONE, "body": "the new text"}))
+    return tuple(found)
+
+
+_ONE: Final = {"actionId": "from actions"}
+_WHICH: Final = {"actions": "actionId and digest of each, from actions"}
+
+
+def _is_ready(circumstances: Circumstances) -> bool:
+    """Whether this caller can approve it as it is."""
+    return circumstances.may_decide and not (
+        circumstances.unfit or circumstances.overdue or circumstances.expired
+    )
+
+
+def _approve_call(action: Action, circumstances: Circumstances, *, send: bool = False) -> SuggestedCall:
+    said = f"the user said “{f'send {name_of(action)}' if send else say_approve(action)}”"
+    asks = "; the client then asks them to confirm" if circumstances.client_asks else ""
+    args = about_content(action) | ({"send": True} if send else {})
+    return SuggestedCall(APPROVE, args, f"{said}{asks}")
+
+
+def _calls_before_decision(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
+    about: dict[str, Any] = {"actionId": action.action_id}
+    name, found = name_of(action), list[SuggestedCall]()
+    if _is_ready(circumstances):
+        found.append(_approve_call(action, circumstances))
+        if sends_with_yes(action, circumstances):
+            found.append(_approve_call(action, circumstances, send=True))
+    if circumstances.may_edit:
+        found.append(SuggestedCall(REJECT, about, f"the user said “reject {name}”", {"reason": "why not"}))
+    if _is_editable(action, circumstances):
+        if circumstances.unfit:
+            return (repair_call(action), *found)
+        wanted = _list_editable(action)
+        if circumstances.overdue:
+            wanted = {"scheduleFor": "now, or when it goes out"}
+        found.append(SuggestedCall(EDIT, about, "the user said what to change", wanted))
+    return tuple(found) if circumstances.may_decide else (wait_call(action), *found)
 
 
 def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
@@ -411,5 +458,21 @@ def _call_for_revision(action: Action, circumstances: Circumstances) -> Suggeste
     again = action.view.again
     if again is None or circumstances.missing:
         return None
+    if refused := action.metadata.get(REFUSED_PEOPLE):
+        return _call_for_others(action, again, frozenset(refused))
     args = {**again.args, "runId": action.run_id} if again.in_run else again.args or action.effect.arguments
     return SuggestedCall(again.tool, args, again.when, again.needs)
+
+
+def _call_for_others(action: Action, again: Repair, refused: frozenset[str]) -> SuggestedCall:
+    """Suggest the same message without the addresses that were refused."""
+    left = {
+        name: [each for each in again.args.get(name, ()) if bare_address(each) not in refused]
+        for name in ("to", "cc")
+    }
+    found = {**again.args, **left, "body": action.effect.body}
+    args = {name: value for name, value in found.items() if value}
+    if left["to"]:
+        return SuggestedCall(again.tool, args, "the user wants it sent to the others")
+    needs = {"to": "who gets it instead"}
+    return SuggestedCall(again.tool, args, "the user named other addresses", needs)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from assent.gate.next_try import is_tried_again
 from assent.gate.preflight import is_expired
 from assent.gate.records import WORKFLOW, Action, Assurance, ExecutionState, Status
 from assent.gate.rules.drift import read_changes
@@ -56,13 +57,14 @@ def is_unknown(action: Action, now_ms: int) -> bool:
 
 
 def is_unsent(action: Action, now_ms: int) -> bool:
-    """Whether an action is approved and no job sends it. A step of a workflow is never sent."""
+    """Whether an action is approved and the server does not send it. A step of a workflow is never sent."""
     return (
         action.status is Status.APPROVED
         and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
         and action.effect.connector != WORKFLOW
         and (action.schedule_ms is None or action.schedule_ms <= now_ms)
         and not is_expired(action, now_ms)
+        and not is_tried_again(action, now_ms)
     )
 
 

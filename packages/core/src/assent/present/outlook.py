@@ -30,28 +30,32 @@ from assent.gate.records import (
     Freeze,
     Status,
     is_by_hand,
+    is_test,
+    name_of,
     plan_interval,
     read_proposal,
 )
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
 from assent.gate.transitions import EXECUTING, TERMINAL, UNKNOWN, state_of
+from assent.kernel.canonical import short_digest
+from assent.kernel.guide import Guide, SuggestedCall, make_guide
 from assent.kernel.ids import RunId
 from assent.kernel.reasons import MEANINGS
-from assent.kernel.refusals import Reason, Recovery, Replay, SuggestedCall
+from assent.kernel.refusals import Reason, Recovery, Replay
 from assent.kernel.structs import Record, WireRecord, from_record
 from assent.kernel.times import iso_time
 from assent.present.cards import explain_no_dialog, goes_to, manual_brief, render_card
-from assent.present.guidance import InChat, view_alone
+from assent.present.guidance import STOP_RULE
 from assent.present.next_steps import (
     PLAIN,
     Circumstances,
-    commands,
     describe_decision,
     describe_outcome,
     next_calls,
 )
 from assent.present.refusals import describe_elsewhere, describe_freeze, explain_missing_type
 from assent.present.rule_text import describe_need
+from assent.present.status_report import describe_next_try, describe_test
 from assent.present.workflow_step import describe_step
 
 WRITE_RIGHT: Final = "runs:write"
@@ -92,11 +96,9 @@ class DecisionReply(WireRecord, kw_only=True):
     approved_at: str | None
     user_message: str
     stop_rule: str
-    show: str = ""
-    """Markdown for the person: the decision, and the content if it waits for approval."""
-    next: tuple[SuggestedCall, ...] = ()
-    render_in_chat: dict[str, InChat] | UnsetType = UNSET
-    """The content that waits for approval, with the commands for exactly this content."""
+    agent_guide: Guide | UnsetType = UNSET
+    review_url: str | UnsetType = UNSET
+    """The page on which a person goes on, if this caller cannot."""
     sent: bool | UnsetType = UNSET
     """Whether the action was sent in the same call, if that was asked for."""
     external_url: str | UnsetType | None = UNSET
@@ -124,8 +126,7 @@ class Executed(WireRecord, kw_only=True, omit_defaults=True):
     output: Any = None
     """The JSON that the effect returned for the agent."""
     user_message: str = ""
-    show: str = ""
-    next: tuple[SuggestedCall, ...] = ()
+    agent_guide: Guide | UnsetType = UNSET
     replay: Replay | UnsetType = UNSET
 
 
@@ -133,9 +134,8 @@ class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     """An action with its present readiness, the text to show and the next calls."""
 
     ok: bool = True
-    show: str = ""
     user_message: str = ""
-    next: tuple[SuggestedCall, ...] = ()
+    agent_guide: Guide | UnsetType = UNSET
 
 
 class Unready(Record):
@@ -222,17 +222,18 @@ class Outlook(Record, kw_only=True):
             views={
                 media.url: f"{media.url}?token={links.look_token}" for media in effect.media if media.digest
             },
+            next_try=describe_next_try(action, self.now_ms),
             overdue=is_overdue(action, self.now_ms),
             expired=is_expired(action, self.now_ms),
         )
 
     def answer_decision(self, action: Action, move: str) -> DecisionReply:
         """Return the answer to a decision, with the next calls."""
-        key, waits = action.effect.channel, action.status is Status.AWAITING_APPROVAL
         approval, around = action.approval, self.describe(action)
         message = describe_step(action) if action.effect.connector == WORKFLOW else None
-        message = message or describe_decision(move, key, action, around)
-        card = render_card(key, action, around) if waits and move == "edit" else None
+        message = message or describe_decision(move, action, around)
+        waits = action.status is Status.AWAITING_APPROVAL and move == "edit"
+        card = render_card(action, around) if waits else None
         if action.status is Status.APPROVED and action.view.executes == "person":
             card = manual_brief(action.effect, action.view).text
         return DecisionReply(
@@ -242,21 +243,19 @@ class Outlook(Record, kw_only=True):
             status=action.status,
             execution_state=action.execution_state,
             revision=action.revision,
-            digest=action.digest,
+            digest=short_digest(action.digest),
             assurance=(approval.claimed or approval.assurance) if approval is not None else None,
             approved_by=approval.by if approval is not None else None,
             approved_at=iso_time(approval.at_ms) if approval is not None else None,
             user_message=message,
-            show="\n\n".join(filter(None, (message, card))),
-            next=next_calls(key, action, around),
-            stop_rule="Do only what the human just decided.",
-            render_in_chat=view_alone(action, around) if waits else UNSET,
+            agent_guide=make_guide({name_of(action): card} if card else {}, next_calls(action, around)),
+            review_url=around.review_url or UNSET,
+            stop_rule=STOP_RULE if waits else "Do only what the human just decided.",
         )
 
     def answer_check(self, before: Action, action: Action, advice: str | None) -> LookedAgain:
         """Return the answer to a new check of an action. `advice`: how it could go out, if it cannot."""
-        around = self.describe(action)
-        key, ended = action.effect.channel, _describe_ended(action, self.now_ms)
+        around, ended = self.describe(action), _describe_ended(action, self.now_ms)
         is_open = ended is None
         still = is_open and advice is not None
         if action.digest != before.digest:
@@ -265,7 +264,7 @@ class Outlook(Record, kw_only=True):
             said = f"It still cannot go out. {advice}"
         else:
             said = ended or around.frozen or _STANDING[action.status]
-        following = next_calls(key, action, around)
+        following = next_calls(action, around)
         if still and action.status is Status.AWAITING_APPROVAL:
             provider = {"provider": action.effect.connector}
             connect = SuggestedCall("chieflab_connect_provider", provider, "now, to show how it is connected")
@@ -275,14 +274,15 @@ class Outlook(Record, kw_only=True):
             LookedAgain,
             build_record(action, self.now_ms),
             ok=True,
-            show=render_card(key, action, around) if is_open else said,
             user_message=said,
-            next=following,
+            agent_guide=make_guide(
+                {name_of(action): render_card(action, around)} if is_open else {}, following
+            ),
         )
 
     def complete(self, recovery: Recovery, action: Action) -> Recovery:
         """Add the present action to a refusal: its next calls and, where the texts tell the agent to show it, its
-        card, its commands and the link."""
+        card and the link."""
         early = False
         if recovery.reason is Reason.REQUIRES_APPROVAL:
             action, early = _as_refused(action, self.now_ms)
@@ -291,12 +291,13 @@ class Outlook(Record, kw_only=True):
             # As if it waited: the policy says who decides, also before its time.
             around = self.describe(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
             around = msgspec.structs.replace(around, may_execute=False)
-        key, waits = action.effect.channel, action.status is Status.AWAITING_APPROVAL
-        added: dict[str, Any] = {"next": list(next_calls(key, action, around))}
-        if recovery.reason in SHOWN and (waits or _is_unsent(action)):
-            added["show"] = render_card(key, action, around)
-            added["commands"] = list(commands(key, action, around))
-        if recovery.review_url is UNSET and (recovery.reason in LINKED or "show" in added):
+        waits = action.status is Status.AWAITING_APPROVAL
+        shows = recovery.reason in SHOWN and (waits or _is_unsent(action))
+        shows = shows or (recovery.reason is Reason.MISSING_CONNECTOR and action.view.executes == "person")
+        shows = shows or (recovery.reason is Reason.PROVIDER_NOT_LIVE and is_test(action))
+        card = {name_of(action): render_card(action, around)} if shows else {}
+        added: dict[str, Any] = {"agent_guide": make_guide(card, next_calls(action, around))}
+        if recovery.review_url is UNSET and (recovery.reason in LINKED or shows):
             added["review_url"] = self.links[action.run_id].review_url
         usual = recovery.summary_for_user == MEANINGS[Reason.REQUIRES_APPROVAL].summary
         if usual and waits and not around.may_decide:
@@ -313,6 +314,8 @@ def answer_executed(action: Action) -> Executed:
     message = describe_outcome(action, None if is_by_hand(action) else plan_interval(action))
     if (part := action.metadata.get(PARTLY)) is not None:
         message = f"{message}\n{part}"
+    if said := describe_test(action):
+        message = f"{said} {message}"
     return Executed(
         ok=True,
         action_id=action.action_id,
@@ -326,9 +329,8 @@ def answer_executed(action: Action) -> Executed:
         partly=action.metadata.get(PARTLY, UNSET),
         rest_action_id=action.metadata.get(OFFERED_AS, UNSET),
         output=action.metadata.get(OUTPUT),
-        user_message=message.replace("\n", " "),
-        show=message,
-        next=next_calls(action.effect.channel, action, PLAIN),
+        user_message=message,
+        agent_guide=make_guide({}, next_calls(action, PLAIN)),
     )
 
 

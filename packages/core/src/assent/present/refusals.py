@@ -6,18 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 import msgspec
 
 from assent.gate.effects import EffectTypes
 from assent.gate.gate import Case, Objection
+from assent.gate.next_try import read_next_try
 from assent.gate.outcomes import NotSent, OutcomeUnknown
 from assent.gate.policy import Requirement, client_decides
 from assent.gate.preflight import Readiness
 from assent.gate.records import OPEN, SUPERSEDED, WORKFLOW, Action, Assurance, Freeze, Status
 from assent.gate.rules.drift import DriftChange, describe_changes
 from assent.gate.views import Unfit
+from assent.kernel.guide import make_guide
+from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import (
     MEANINGS,
     AddedFields,
@@ -25,14 +28,12 @@ from assent.kernel.refusals import (
     Reason,
     Refusal,
     Retry,
-    SuggestedCall,
     Words,
 )
 from assent.kernel.times import full_time, iso_time
-from assent.present.guidance import view_alone
-from assent.present.next_steps import PLAIN
+from assent.present.next_steps import repair_call, say_due
 from assent.present.rule_text import describe_need
-from assent.present.status_report import plain_detail
+from assent.present.status_report import describe_next_try, describe_test, plain_detail
 from assent.present.workflow_step import REPLACED
 
 IN_PROGRESS_RETRY_SECONDS: Final = 2
@@ -70,9 +71,9 @@ def word(objection: Objection) -> Refusal:
         case Case.UNSEALED:
             return needs_approval(action, NOT_OURS)
         case Case.EARLY:
-            return needs_approval(action, describe_early(action.effect.schedule_ms or 0))
+            return needs_approval(action, describe_early(action))
         case Case.OVERDUE:
-            return refuse_overdue(action, action.schedule_ms or 0)
+            return refuse_overdue(action)
         case Case.UNFIT:
             return refuse_unfit(action)
         case Case.STALE:
@@ -197,9 +198,9 @@ def _past_verb(action: Action) -> str:
     return action.view.done.lower()
 
 
-def describe_early(schedule_ms: int) -> Words:
+def describe_early(action: Action) -> Words:
     """Words for an approved action before its scheduled time."""
-    when = full_time(schedule_ms)
+    when = say_due(action)
     return Words(
         summary="This goes out later.",
         user_message=f"This was approved for {when} and goes out then. To send it earlier, change its time and approve "
@@ -222,6 +223,8 @@ _WAITING_STEP: Final = Words(
 def describe_waiting(action: Action, needed: Requirement) -> Words | None:
     """Words for an executor called on an action that waits for approval; None for the usual
     ones."""
+    if action.view.unfit is not None:
+        return _describe_unfit(action.view.unfit)
     return describe_policy(action, needed) or (_WAITING_STEP if is_step(action) else None)
 
 
@@ -310,55 +313,62 @@ def is_step(action: Action) -> bool:
     return action.effect.connector == WORKFLOW
 
 
-def refuse_unfit(action: Action) -> Refusal:
-    """Build the refusal for undeliverable content, such as a mail without recipients."""
-    unfit = action.view.unfit or Unfit("", "")
-    words = Words(
-        user_message=unfit.words,
-        fix="STOP. Ask the user, change the action with the recovery tool, show the new version and wait for a yes.",
+def _describe_unfit(unfit: Unfit) -> Words:
+    """Words for content that cannot be delivered as it is, whether it is to be approved or sent."""
+    return Words(
+        summary="It cannot be approved as it is.",
+        user_message=f"Nothing was sent. {unfit.words}",
+        fix="STOP. Ask the user, change the action with chieflab_edit_action, show the new version and wait for a yes.",
         stop_rule="Do not approve or execute this action before the user has seen the changed version.",
     )
-    needs = (unfit.repair.needs if unfit.repair is not None else {}) or {"body": "what to change"}
-    return _refuse_unedited(
-        action, words, "an action that could go out once it is approved", unfit.gate, needs
+
+
+def refuse_unfit(action: Action) -> Refusal:
+    """Build the refusal for undeliverable content, such as a mail without recipients. The call was right, so it is not
+    to be corrected: a person says what to change, and the call for that stands beside it."""
+    unfit = action.view.unfit or Unfit("", "")
+    refusal = Refusal(
+        Reason.VALIDATION_ERROR,
+        words=_describe_unfit(unfit),
+        action_id=action.action_id,
+        status=action.status,
+        problems=[Problem("actionId", "an action that could go out once it is approved", unfit.gate)],
+        retry=Retry.NEVER,
+    )
+    return Refusal.from_answer(
+        msgspec.structs.replace(refusal.recovery(), agent_guide=make_guide({}, [repair_call(action)]))
     )
 
 
-def refuse_overdue(action: Action, due_ms: int) -> Refusal:
+def refuse_overdue(action: Action) -> Refusal:
     """Build the refusal for an action whose time has passed: an approval would send it at once."""
     words = Words(
-        user_message=f"It was to go out on {full_time(due_ms)}, and that time has passed. It is not approved and "
-        "nothing was sent. When should it go out?",
+        summary="Its time has passed.",
+        user_message=f"It was to go out on {say_due(action)}, and that time has passed. It is not approved and "
+        "nothing was sent. When should it go out: now, or at another time?",
         fix="STOP. Ask the user for a new time, set it with the recovery tool, show the new version and wait for a "
         "yes.",
         stop_rule="Do not approve this action before the user has seen the new time.",
     )
-    expected, needs = "an action whose time has not passed", {"scheduleFor": "when it goes out"}
-    return _refuse_unedited(action, words, expected, "one whose time has passed", needs)
-
-
-def _refuse_unedited(action: Action, words: Words, expected: str, got: str, needs: dict[str, str]) -> Refusal:
-    """Build the refusal of an approval before an edit, which needs these arguments."""
     return Refusal(
         Reason.VALIDATION_ERROR,
         words=words,
         action_id=action.action_id,
         status=action.status,
-        problems=[Problem("actionId", expected, got)],
+        problems=[Problem("actionId", "an action whose time has not passed", "one whose time has passed")],
         recovery_tool="chieflab_edit_action",
         recovery_args={"actionId": action.action_id},
-        recovery_needs=needs,
+        recovery_needs={"scheduleFor": "now, or when it goes out"},
     )
 
 
 def refuse_stale(action: Action, *, user_message: str | None = None) -> Refusal:
-    """Build the STALE_REVISION refusal. `explaining` adds the present content."""
+    """Build the STALE_REVISION refusal. `present.outlook` adds the present content."""
     return Refusal(
         Reason.STALE_REVISION,
         user_message=user_message,
         status=action.status,
         action_id=action.action_id,
-        render_in_chat=msgspec.to_builtins(view_alone(action)),
     )
 
 
@@ -435,7 +445,7 @@ def refuse_drift(action: Action, changes: tuple[DriftChange, ...], *, approved: 
             user_message=f"Nothing was {done}, because something has changed {since}: {describe_changes(changes)}. "
             "Look at it again, and approve it if it is still right.",
             fix="STOP. Tell the user what changed (problems: expected is the earlier value, got the present one), show "
-            "the content (show) and ask again. It waits for a new approval; the content itself is unchanged.",
+            "the content and ask again. It waits for a new approval; the content itself is unchanged.",
             stop_rule="Do not approve it again before the human has seen what changed.",
         ),
         problems=[Problem(each.path, each.was, each.now) for each in changes],
@@ -466,27 +476,36 @@ def refuse_frozen(found: Freeze | None, **about: Unpack[AddedFields]) -> Refusal
 
 
 TRY_AGAIN_SECONDS: Final = 30
-"""Retry delay where the provider names none."""
+"""Retry delay where the provider names none and the server does not try again."""
 
 
-def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
-    """Build the refusal for an attempt that did not succeed."""
+def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown, now_ms: int) -> Refusal:
+    """Build the refusal for an attempt that did not succeed. It says whether the server tries again."""
     connector = action.effect.connector
     if isinstance(outcome, OutcomeUnknown):
         return unknown_outcome(action)
     args = {"provider": connector} if outcome.reason is Reason.MISSING_CONNECTOR else None
     usual = MEANINGS[outcome.reason].retry
     retry = Retry.NEVER if not outcome.curable else Retry.SAME if usual is Retry.NEVER else usual
-    again = outcome.retry_after_seconds or TRY_AGAIN_SECONDS if retry is Retry.SAME else None
-    name, detail = _name(action), plain_detail(outcome.detail)
+    planned = read_next_try(action)
+    wait_seconds = TRY_AGAIN_SECONDS
+    if planned is not None and planned.at_ms is not None:
+        wait_seconds = -(-(planned.at_ms - now_ms) // SECOND_MS)
+    again = outcome.retry_after_seconds or wait_seconds if retry is Retry.SAME else None
+    name, detail, then = _name(action), plain_detail(outcome.detail), describe_next_try(action, now_ms)
     words = None
-    if outcome.reason is Reason.CONNECTOR_FAILED and outcome.curable:
-        words = _words_for_retry(name, detail, again)
+    if retry is Retry.SAME:
+        words = _words_for_retry(name, detail, then)
+    elif outcome.refused:
+        left = len(action.effect.everyone) - len(outcome.refused)
+        ask = f"Send it to the other {left}?" if left > 0 else "Tell me who gets it instead."
+        who = ", ".join(outcome.refused)
+        words = Words(user_message=f"Nothing was sent: {name} refused {who} ({detail}). {ask}")
     elif outcome.reason is Reason.MISSING_CONNECTOR:
         # The connection may exist and fail for another reason, which the connector names.
         by_status = outcome.detail.startswith("HTTP ")
         said = f"{name} does not accept the connection any more" if by_status else detail
-        said = f"{said[:1].upper()}{said[1:]}."
+        said = f"{said[:1].upper()}{said[1:]}. {then}".rstrip()
         words = Words(summary="Nothing was sent: the connection needs you.", user_message=said)
     return Refusal(
         outcome.reason,
@@ -505,14 +524,14 @@ def _name(action: Action) -> str:
     return "The mail service" if action.view.mail else action.view.label
 
 
-def _words_for_retry(name: str, detail: str, again: int | None) -> Words:
-    """Words for an attempt that had no effect and may be repeated."""
+def _words_for_retry(name: str, detail: str, then: str) -> Words:
+    """Words for an attempt that had no effect and may be repeated. `then`: what the server does next."""
     return Words(
-        summary=f"{name} could not be reached.",
-        user_message=f"Nothing was sent: {name} could not take this now ({detail or 'it gave no reason'}). I will try "
-        f"again in {again} seconds.",
-        fix="Wait retryAfterSeconds, then repeat the call once, with the same idempotencyKey if it had one. If it "
-        "fails again, stop and show the message; the approval stays.",
+        summary=f"Not sent: {name} could not take this now.",
+        user_message=f"Nothing was sent: {name} could not take this now ({detail or 'it gave no reason'}). {then}",
+        fix="Show the message and stop: the approval stays, and the server tries again as the message says. "
+        "Call the executor again only if the user wants it tried sooner, or if the server has given up; "
+        "chieflab_get_action says what became of it.",
         stop_rule="Do not call in a loop, and do not say that it was published or sent.",
     )
 
@@ -522,7 +541,6 @@ def refuse_by_hand(action: Action) -> Refusal:
     return Refusal(
         Reason.MISSING_CONNECTOR,
         words=describe_by_hand(action),
-        render_in_chat=msgspec.to_builtins(view_alone(action, PLAIN)),
         retry=Retry.NEVER,
         status=action.status,
         action_id=action.action_id,
@@ -535,6 +553,21 @@ def refuse_not_live(action: Action, words: Words | None = None) -> Refusal:
         Reason.PROVIDER_NOT_LIVE,
         facts={"connector": action.effect.connector},
         words=words,
+        status=action.status,
+        action_id=action.action_id,
+    )
+
+
+def refuse_test(action: Action) -> Refusal:
+    """Build the refusal for a test, with what would have been sent (E82)."""
+    return Refusal(
+        Reason.PROVIDER_NOT_LIVE,
+        words=Words(
+            summary="It is a test: nothing was sent.",
+            user_message=f"Nothing was sent. {describe_test(action)} This is what would have gone out.",
+            fix="STOP. Show the content. To send it, prepare it again with a clp_live_ key. To try it, let the "
+            "settings point its connector at an emulator on this machine.",
+        ),
         status=action.status,
         action_id=action.action_id,
     )
@@ -563,39 +596,6 @@ def refuse_foreign_key() -> Refusal:
         "chieflab_list_pending_actions); for a request of your own use a new idempotencyKey.",
         retry=Retry.NEVER,
     )
-
-
-def refuse_measurement(message: str, retry_after_seconds: int | None = None) -> Refusal:
-    """Return `measurement_unavailable`. Only an empty measurement is repeated, once (E99)."""
-    if retry_after_seconds is None:
-        return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message)
-    return Refusal(
-        Reason.MEASUREMENT_UNAVAILABLE,
-        user_message=message,
-        fix="Stop for now. After retryAfterSeconds repeat the call once; do not wait for it in this chat.",
-        retry=Retry.SAME,
-        retry_after_seconds=retry_after_seconds,
-    )
-
-
-def refuse_unmeasured(sent: tuple[Action, ...]) -> Refusal:
-    """Return the refusal for actions done by hand, whose numbers only the person can report."""
-    channels = list(dict.fromkeys(action.effect.channel for action in sent))
-    args: dict[str, Any] = {"runId": sent[0].run_id}
-    needs = {"metrics": "the numbers", "source": "where they were read"}
-    if len(channels) == 1:
-        args["channel"] = channels[0]
-    else:
-        needs["channel"] = "one of " + ", ".join(channels)
-    refusal = Refusal(
-        Reason.MEASUREMENT_UNAVAILABLE,
-        user_message="This was done by hand, so no numbers arrive automatically. Tell me the numbers that you see "
-        "there, and where you read them.",
-        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
-        retry=Retry.NEVER,
-    )
-    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
-    return Refusal.from_answer(msgspec.structs.replace(refusal.recovery(), next=[tell]))
 
 
 # Actions whose effect type is not registered any more, because its extension was removed, or means something else

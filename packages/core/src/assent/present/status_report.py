@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from assent.gate.next_try import read_next_try
 from assent.gate.preflight import is_expired
 from assent.gate.records import (
     OUTCOME_TOLD,
@@ -21,6 +22,7 @@ from assent.gate.records import (
     ExecutionState,
     Status,
     is_by_hand,
+    is_test,
     when_taken_down,
 )
 from assent.gate.transitions import (
@@ -37,7 +39,7 @@ from assent.gate.transitions import (
 )
 from assent.kernel.ids import is_uuid
 from assent.kernel.texts import truncate
-from assent.kernel.times import full_time, readable_time
+from assent.kernel.times import readable_time
 from assent.present.workflow_step import REPLACED, describe_step
 
 EXPIRED: Final = "expired"
@@ -132,6 +134,8 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
     if action.effect.connector == WORKFLOW and section is not Section.REJECTED:
         gone = REPLACED if SUPERSEDED in action.metadata else "It was not approved in time."
         return gone if section is Section.EXPIRED else describe_step(action) or ""
+    if section in (Section.WAITING, Section.APPROVED_NOT_SENT, Section.WENT_OUT) and is_test(action):
+        return describe_test(action)
     if (
         action.view.executes == "agent"
         and section is not Section.EXPIRED
@@ -146,12 +150,14 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         if blocker is not None:
             return blocker
         if action.schedule_ms is not None and action.schedule_ms > now_ms:
-            return f"It goes out {readable_time(action.schedule_ms, now_ms)}."
-        return f"The last attempt failed: {detail}." if detail else "It is ready to go out."
+            return "The server sends it at that time."
+        if not detail:
+            return "It is ready to go out."
+        return f"The last attempt failed: {detail}. {describe_next_try(action, now_ms)}".rstrip()
     if section is Section.WAITING:
         if blocker is not None:
             return f"It could not go out yet: {blocker}"
-        return f"It is planned for {full_time(action.schedule_ms)}." if action.schedule_ms is not None else ""
+        return ""
     said = {
         Section.UNKNOWN: f"It is not known whether it went out: {_explain_unknown(action)}.",
         Section.FAILED: f"{detail}." if detail else "The provider refused it.",
@@ -166,6 +172,26 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         else _describe_witness(action),
     }
     return said.get(section, "")
+
+
+def describe_test(action: Action) -> str:
+    """Say of a test that nothing is sent for real; empty of anything else. A step of a workflow sends nothing."""
+    if action.effect.connector == WORKFLOW or not is_test(action):
+        return ""
+    if action.status is Status.EXECUTED:
+        return "It was a test: nothing was sent for real."
+    return "It is a test, because a test key (clp_dev_…) prepared or approved it: it is never sent for real."
+
+
+def describe_next_try(action: Action, now_ms: int) -> str:
+    """Say whether the server tries again to send an action, and when; empty if nothing failed or the try is due."""
+    planned = read_next_try(action)
+    if planned is None or state_of(action) not in (APPROVED, RETRYABLE):
+        return ""
+    if planned.at_ms is None:
+        tried = "once" if planned.tries == 1 else f"{planned.tries} times"
+        return f"The server has tried {tried} and will not try again unless you ask."
+    return f"The server tries again {readable_time(planned.at_ms, now_ms)}." if planned.at_ms > now_ms else ""
 
 
 def _explain_unknown(action: Action) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from assent.gate.records import CALL, WORKFLOW, Action, Status, is_rewritten
-from assent.kernel.refusals import Problem, Reason, Refusal, SuggestedCall, Words
+from assent.kernel.guide import SuggestedCall
+from assent.kernel.refusals import Problem, Reason, Refusal, Words
 
 _TOKENS: Final = ("stateToken", "ackToken")
 OTHER_CONTENT: Final = {"notesMarkdown": "the other version, with output where the step asks for one"}

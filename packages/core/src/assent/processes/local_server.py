@@ -8,15 +8,15 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from assent.client import Refused
 from assent.processes.listening import find_socket, leadership_of, listen, other_ports
 from assent.settings.client_config import in_shell, own_command
-from assent.settings.load import Settings
+from assent.settings.load import Settings, load_settings
 from assent.settings.secret_files import ensure_data_dir
 
 if TYPE_CHECKING:
@@ -33,8 +33,43 @@ class NoServer(Exception):  # noqa: N818 - a state of the data directory
     """The server does not start. The message has its last words."""
 
 
-def connect(settings: Settings, say: Callable[[str], None]) -> socket.socket:
-    """Return a connection to the server of the data directory. Starts one if none runs. Raises `NoServer`."""
+class LocalServer:
+    """The server of the data directory that flags and environment name."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @classmethod
+    def find(cls, flags: Mapping[str, object]) -> LocalServer:
+        """Read the settings. Raises `SettingsError`."""
+        return cls(load_settings(flags).settings)
+
+    @property
+    def data_dir(self) -> Path:
+        return self._settings.data_dir
+
+    @property
+    def base_url(self) -> str:
+        return self._settings.base_url
+
+    @property
+    def api_key(self) -> str | None:
+        return self._settings.api_key
+
+    def write_command(self, *words: str) -> str:
+        """Return a command of this installation on the same data, for a shell."""
+        return in_shell(own_command(self._settings, *words))
+
+    def connect(self, say: Callable[[str], None]) -> socket.socket:
+        """Return a connection to the server. Starts one if none runs. Raises `NoServer`."""
+        return _connect(self._settings, say)
+
+    def open_tools(self) -> AbstractAsyncContextManager[LocalCaller]:
+        """Open the store beside the process that serves its pages. Raises `Refused` if there is none."""
+        return _open_tools(self._settings)
+
+
+def _connect(settings: Settings, say: Callable[[str], None]) -> socket.socket:
     ensure_data_dir(settings.data_dir)
     path = find_socket(settings.data_dir)
     if (link := _try_connect(path)) is not None:
@@ -109,8 +144,7 @@ class LocalCaller:
 
 
 @asynccontextmanager
-async def open_local(settings: Settings) -> AsyncIterator[LocalCaller]:
-    """Open the store beside the process that serves its pages. Raises `Refused` if there is none."""
+async def _open_tools(settings: Settings) -> AsyncIterator[LocalCaller]:
     # Imported late: a front that copies lines needs none of these.
     from assent.app import App
     from assent.engine.core.tenancy import LOCAL_PRINCIPAL

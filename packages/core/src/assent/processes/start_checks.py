@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from assent.engine.core import server_keys
 from assent.engine.core.server_keys import ServerKeys
-from assent.extensions.hooks import CORE, Extension, own_name, refuse_taken
-from assent.extensions.options import BadExtension
 from assent.kernel import tokens
 from assent.ports import Store, StoreUnavailable, Transaction
 from assent.settings.load import Settings, SettingsError
@@ -34,75 +30,6 @@ def check_wrapped(app: App) -> None:
         app.gateway.check()
     except ValueError as error:
         raise SettingsError(f"{error}\nCorrect the file, or leave wrap_config out.") from None
-
-
-def check_names(app: App) -> None:
-    """Raise with both owners if an extension that the settings name has a part that the server or another extension
-    has, too: one would replace the other. Ours are compared by a test."""
-    if not app.settings.extensions:
-        return
-    try:
-        for what, own, name_parts, clash in _list_points(app):
-            added = ((name, own_name(each)) for each in app.installed for name in name_parts(each))
-            refuse_taken(what, (*((name, CORE) for name in own), *added), clash)
-    except BadExtension as bad:
-        raise SettingsError(f"The setting extensions does not work: {bad.why}\n{bad.fix}") from bad
-
-
-NameParts = Callable[[Extension], Iterable[str]]
-Clash = Callable[[str, str], bool]
-
-
-def _list_points(app: App) -> Iterator[tuple[str, Iterable[str], NameParts, Clash]]:
-    """Yield what extensions add by name: the names of the server itself, and how to list those of an extension."""
-    from assent.app import show_settings
-    from assent.engine.people.notifiers import MailNotifier, WebPushNotifier
-    from assent.gate.effects import CONFIRMATION
-    from assent.gate.records import WORKFLOW
-    from assent.jobs.kinds import core_kinds
-    from assent.processes.serve import Surfaces
-    from assent.tools.catalog import arrange, list_names
-
-    def list_paths(each: Extension) -> Iterator[str]:
-        yield from (screen.path for screen in each.list_screens())
-        process = app.processes[each.name]
-        yield from (route.path for route in process.make_routes(base_url=base_url, trust_proxy=False))
-
-    base_url = app.settings.base_url
-    shown, services, same = show_settings(app.settings), app.services, operator.eq
-    yield "table prefix", (), lambda each: (part.prefix for part in each.list_components()), same
-    yield "component", (), lambda each: (part.name for part in each.list_components()), same
-    yield "tool", list_names(arrange(())), lambda each: list_names(each.list_tools()), same
-    yield "effect type", (CONFIRMATION.id,), lambda each: (part.id for part in each.list_types()), same
-    yield (
-        "effect",
-        (f"{CONFIRMATION.channel} {CONFIRMATION.verb}",),
-        lambda each: (f"{part.channel} {part.verb}" for part in each.list_types()),
-        same,
-    )
-    yield "connector", (WORKFLOW,), lambda each: (part.id for part in each.list_connectors()), same
-    pages = (route.path for route in Surfaces(app).make_pages(base_url))
-    yield "page", pages, list_paths, meets
-    yield "job", core_kinds(app), lambda each: each.make_jobs(services), same
-    yield (
-        "notifier",
-        (MailNotifier.kind, WebPushNotifier.kind),
-        lambda each: (part.kind for part in each.make_notifiers(shown[each.name])),
-        same,
-    )
-
-
-def meets(path: str, other: str) -> bool:
-    """Whether an address can have both paths, such as `/runs/{run_id}` and `/runs/new`."""
-    for ours, theirs in zip_longest(path.split("/"), other.split("/")):
-        if any(":path}" in (part or "") for part in (ours, theirs)):
-            return True
-        if ours is None or theirs is None:
-            return False
-        is_any = ("{" in ours and theirs) or ("{" in theirs and ours)
-        if ours != theirs and not is_any:
-            return False
-    return True
 
 
 def check_certificate(settings: Settings) -> tuple[Path, Path] | None:

@@ -17,7 +17,7 @@ from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.schemas import convert, explain_mismatch, flatten
-from assent.kernel.shapes import Mismatch, find_mismatches
+from assent.kernel.shapes import Mismatch, Shape, find_mismatches
 from assent.tools.definition import Tool
 
 
@@ -127,7 +127,7 @@ def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Proble
     # Not the published one, which leaves open objects to the codec.
     shape = flatten(tool.request, keep_null=False)
     # A hostile megabyte has a hundred thousand mistakes: only as many are read as are reported.
-    found = list(islice(find_mismatches(_without_nulls(arguments), shape), MAX_PROBLEMS))
+    found = list(islice(find_mismatches(_without_nulls(arguments, shape), shape), MAX_PROBLEMS))
     known = [each for each in found if each.code != "too_large"]  # then the codec knows more
     if known:
         return [_explain(each) for each in sorted(known, key=lambda each: list(map(str, each.steps)))]
@@ -166,9 +166,20 @@ def _excerpt(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "…"
 
 
-def _without_nulls(arguments: Any) -> Any:
+def _without_nulls(arguments: Any, shape: Shape | None = None) -> Any:
+    """Leave out what is null, as the codec does, except for a required argument that may be null."""
     if isinstance(arguments, dict):
-        return {key: _without_nulls(value) for key, value in arguments.items() if value is not None}
+        parts = (shape or {}).get("properties", {})
+        kept = {name for name in (shape or {}).get("required", ()) if _allows_null(parts.get(name))}
+        return {
+            key: _without_nulls(value) if value is not None else None
+            for key, value in arguments.items()
+            if value is not None or key in kept
+        }
     if isinstance(arguments, list):
         return [_without_nulls(item) for item in arguments]
     return {} if arguments is None else arguments
+
+
+def _allows_null(shape: Any) -> bool:
+    return isinstance(shape, dict) and next(iter(find_mismatches(None, shape)), None) is None

@@ -25,8 +25,8 @@ from assent.kernel.reasons import STANDARD_REASONS, Reason, describe_reason
 from assent.kernel.refusals import MEANINGS, Recovery
 from assent.kernel.schemas import flatten
 from assent.serving.instructions import SPEC_URL, instructions
-from assent.tools.catalog import Catalog, input_schema, output_schema
-from assent.tools.definition import Tool
+from assent.tools.catalog import Catalog, input_schema
+from assent.tools.definition import Tool, find_toolset
 from assent.tools.workspaces import SIGNUP
 from assent.workflow.definition.schema import SCHEMA_PATH
 
@@ -43,8 +43,8 @@ Every refusal has the same shape: `ok: false`, `reason`, `summaryForUser`, `user
 - `never`: stop and show `userMessage`.
 
 `retryable` is true for the first three. `recoveryTool` has complete `args`; what only the person knows is listed in
-`needs`, with what to ask for. `requires_approval` and `stale_revision` carry the content (`show`) and the `commands`
-that the person may say about it.
+`needs`, with what to ask for. `requires_approval` and `stale_revision` carry the content in `agentGuide.renderInChat`,
+and in `nextToolCalls` the calls for what the person may say about it.
 """
 
 _ACTIONS: Final = """\
@@ -67,9 +67,10 @@ _WORKFLOWS: Final = """\
 
 1. workflow_list with the user's wish as `query`, then workflow_start with the `workflowId`.
 2. Do what `pending.prompt` says. Then call workflow_advance with `stateToken` and `ackToken` of the same answer,
-   unchanged, and `notesMarkdown` on what you did. `nextCall` is this call, complete.
+   unchanged, and `notesMarkdown` on what you did.
 3. `kind: "blocked"` says in `issues` what is missing; correct it and use the new `ackToken`.
-4. A refusal with `requires_approval` means that a person must confirm the step: paste `show`, wait for their decision,
+4. A refusal with `requires_approval` means that a person must confirm the step: paste what
+   `agentGuide.renderInChat` has, wait for their decision,
    then repeat the same call.
 5. Tokens lost, or a new chat: workflow_resume. The same call again is harmless; other content from an older token
    makes a branch.
@@ -127,14 +128,14 @@ GUIDES: Final = """\
 
 def write_instructions(catalog: Catalog) -> str:
     """Return the instructions for callers of these tools."""
-    return instructions(catalog.toolsets, signup_open=catalog.signup_open, has_launch=catalog.has_launch)
+    return instructions(catalog.toolsets, signup_open=catalog.signup_open, words=catalog.words)
 
 
 def _write_beginning(catalog: Catalog, base_url: str) -> str:
     keys = "the person who runs this server gives them to its people"
     if catalog.signup_open:
         keys = f"a person takes one at {base_url}/get-key, or you request a link with {SIGNUP}"
-    guides = GUIDES.format(base_url=base_url) if catalog.has_launch else ""
+    guides = GUIDES.format(base_url=base_url) if catalog.words.has_guides else ""
     return f"""\
 # Assent
 
@@ -174,7 +175,7 @@ def write_tool(tool: Tool, *, listed: bool) -> str:
             + "\n",
             "Arguments:\n" if arguments else "No arguments.",
             *arguments,
-            f"\nAnswer: {', '.join(output_schema(tool.reply)['properties'])}.\n",
+            f"\nAnswer: {', '.join(tool.reply.__struct_encode_fields__)}.\n",
         ]
     )
 
@@ -253,7 +254,12 @@ class Documents:
                 "instructions": write_instructions(self._catalog),
                 "operators": list(self._operators),
                 "tools": [
-                    {"name": tool.name, "title": tool.title, "category": tool.category, "public": tool.public}
+                    {
+                        "name": tool.name,
+                        "title": tool.title,
+                        "toolset": find_toolset(tool),
+                        "public": tool.public,
+                    }
                     for tool in self._catalog.tools
                 ],
                 "documents": {
@@ -316,15 +322,16 @@ class Documents:
 
 
 def _operation(tool: Tool, refusals: dict[str, Any]) -> dict[str, Any]:
+    taken = input_schema(tool.request)
     return {
         "operationId": tool.name,
         "summary": tool.title,
         "description": tool.description,
-        "tags": [tool.category],
+        "tags": [find_toolset(tool)],
         "security": [{}, {"key": []}] if tool.public else [{"key": []}],
         "requestBody": {
-            "required": False,
-            "content": {"application/json": {"schema": input_schema(tool.request)}},
+            "required": bool(taken.get("required")),
+            "content": {"application/json": {"schema": taken}},
         },
         "responses": {
             "200": {

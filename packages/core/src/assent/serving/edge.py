@@ -40,7 +40,6 @@ from assent.tools.definition import (
     Prose,
     PublicCall,
     Tool,
-    name_for_answers,
 )
 
 if TYPE_CHECKING:
@@ -109,10 +108,11 @@ class Answer:
     def outcome(self) -> str:
         return self.reason.value if self.reason is not None else "ok"
 
-    @property
-    def texts(self) -> list[str]:
-        """The payload between the texts around it."""
-        return [said for said in (self.prose, self.text, self.note) if said is not None]
+    def texts(self, *, structured: bool) -> list[str]:
+        """Return the payload and the texts around it. Where a client gets it as `structured` content, too,
+        readable text stands for it (W76)."""
+        payload = None if structured and self.prose is not None else self.text
+        return [said for said in (self.prose, payload, self.note) if said is not None]
 
     @property
     def value(self) -> dict[str, Any]:
@@ -321,8 +321,8 @@ class Edge:
         if services.links.find_pages is not None:
             await services.links.find_pages()
         try:
-            if tool.scope is not None and principal is not None and tool.scope not in principal.scopes:
-                raise tenancy.lack_scope(tool.scope)
+            if tool.scope is not None and principal is not None:
+                principal.require(tool.scope)
             request = decode(tool, call.arguments)
             context = call.context
             if principal is None or not principal.client_dialog:
@@ -407,7 +407,7 @@ def drop_unoffered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
         if name in offered:
             return name
         tool = catalog.by_name.get(name)
-        listed = name_for_answers(tool) if tool is not None else name
+        listed = tool.name if tool is not None else name
         return listed if listed in offered else None
 
     return _TEXT_OFFERING.encode(_reduce(msgspec.json.decode(text), shown)).decode()
@@ -426,11 +426,13 @@ def _reduce(node: Any, shown: Shown) -> Any:
     kept = {each: _reduce(part, shown) for each, part in node.items()}
     if isinstance(kept.get(EXECUTOR), str):
         kept[EXECUTOR] = shown(kept[EXECUTOR]) or ANY_EXECUTOR
-    # The first remaining suggestion replaces a removed call.
-    left = [*(kept.get("others") or ()), kept.get("fallback"), kept.get("primary")]
-    for place in ("primary", "fallback"):
-        if kept.get(place) is _LEFT_OUT:
-            kept[place] = next((call for call in left if call not in (None, _LEFT_OUT)), None)
+    if "primary" in kept:
+        # The next suggestion takes the place of a removed one.
+        calls = [kept["primary"], *([kept["fallback"]] if "fallback" in kept else ()), *kept.get("more", ())]
+        left = [call for call in calls if call is not _LEFT_OUT]
+        places = {"primary": left[:1], "fallback": left[1:2] or left[:1] if "fallback" in kept else []}
+        found = {place: first[0] for place, first in places.items() if first}
+        return {**found, "more": left[2:]} if len(left) > 2 else found or _LEFT_OUT
     return {each: None if part is _LEFT_OUT else part for each, part in kept.items()}
 
 

@@ -5,9 +5,8 @@ invalid JSON, batches, nesting depth, malformed envelopes, S3's `initialize` wit
 choice between legacy and modern era. The SDK implements initialize, discover, ping, version rules
 and result envelopes. Each message runs through the SDK's single-exchange driver on both transports:
 no session, no handshake to wait for; `tools/call` uses only its types. Legacy results use the newest
-legacy revision, so that
-outputSchema, annotations and structuredContent reach clients of every revision. No exception text
-reaches the wire.
+legacy revision, so that annotations and structuredContent reach clients of every revision. No
+exception text reaches the wire.
 """
 
 from __future__ import annotations
@@ -52,6 +51,7 @@ from pydantic import ValidationError
 
 from assent import __version__
 from assent.engine.core.offloading import run_long_apart
+from assent.extensions.hooks import PLAIN_WORDS, AgentWords
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Reason
@@ -73,6 +73,7 @@ FIRST_VERSION: Final = HANDSHAKE_PROTOCOL_VERSIONS[0]
 SERVER_ERROR: Final = -32000
 """Code of internal errors, and of refusals that HTTP reports as a status (C16)."""
 
+STRUCTURED_CONTENT_SINCE: Final = "2025-06-18"
 RESULTS_CARRY_ARGUMENT_ERRORS_SINCE: Final = "2025-11-25"
 
 COMPLETE: Final = "complete"
@@ -127,7 +128,7 @@ class McpServer:
         *,
         open_discovery: bool = True,
         toolsets: Collection[str] = DEFAULT_TOOLSETS,
-        has_launch: bool = True,
+        words: AgentWords = PLAIN_WORDS,
         foreign: ForeignServer | None = None,
     ) -> None:
         """`foreign` serves callers that see the tools of wrapped servers."""
@@ -139,9 +140,7 @@ class McpServer:
             "assent",
             version=__version__,
             title="Assent",
-            instructions=instructions(
-                toolsets, signup_open=edge.services.limits.signup_open, has_launch=has_launch
-            ),
+            instructions=instructions(toolsets, signup_open=edge.services.limits.signup_open, words=words),
             website_url=SPEC_URL,
             cache_hints={"tools/list": hint, "server/discover": hint},
             on_list_tools=self._list_tools,  # type: ignore[arg-type]  # a ready dict is a handler result too
@@ -304,7 +303,7 @@ class McpServer:
         return await self._answer_call(ctx.request, params)
 
     async def _answer_call(self, exchange: Exchange, params: CallToolRequestParams) -> dict[str, Any]:
-        """Call a tool. Its payload is JSON in a text content (E80)."""
+        """Call a tool. Its payload is JSON in a text content (E80), or readable text for it (W76)."""
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
         context = _with_answer(exchange.context, params)
         answer = await self._edge.answer(params.name, arguments, context, params.meta)
@@ -321,9 +320,10 @@ class McpServer:
         if answer.at_gate and exchange.over_http:
             raise refuse_at_gate(exchange, answer)
         exchange.structured = answer.text
+        structured = is_version_at_least(exchange.version, STRUCTURED_CONTENT_SINCE)
         return {
             "resultType": COMPLETE,
-            "content": [{"type": "text", "text": said} for said in answer.texts],
+            "content": [{"type": "text", "text": said} for said in answer.texts(structured=structured)],
             "structuredContent": {},
             "isError": answer.is_error,
         }

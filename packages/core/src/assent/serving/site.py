@@ -39,6 +39,24 @@ from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
 # caller can create a metric.
 
 METRICS_MEDIA_TYPE: Final = "text/plain; version=0.0.4"
+METRICS: Final[dict[str, tuple[str, str]]] = {
+    "build_info": ("gauge", "1, with the version of the server."),
+    "http_requests_total": ("counter", "HTTP requests of this process, by method and status."),
+    "tool_calls_total": (
+        "counter",
+        "Calls of this process, by tool and outcome: ok, or the reason of the refusal.",
+    ),
+    "tool_call_seconds": ("histogram", "How long the calls of this process took, by tool."),
+    "store_up": ("gauge", "1 if the database answers, else 0; then the metrics below are missing."),
+    "actions_waiting": ("gauge", "Actions that wait for a decision, by the age that they have not reached."),
+    "actions_unknown": ("gauge", "Actions of which it is unknown whether they happened."),
+    "jobs": ("gauge", "Jobs by state: due, later, running, failed."),
+    "job_lateness_seconds": ("gauge", "How long the oldest due job has been waiting."),
+    "freezes": ("gauge", "Freezes in force: of the server and of workspaces."),
+    "audit_uncopied_seconds": ("gauge", "How long a signed checkpoint has been without a copy elsewhere."),
+    "pool_connections": ("gauge", "Connections to PostgreSQL, by state."),
+}
+"""Every metric: its kind, and what it says."""
 AGES_MS: Final = (HOUR_MS, 4 * HOUR_MS, DAY_MS, 7 * DAY_MS)
 """The bounds of the ages in which waiting actions are counted."""
 
@@ -59,15 +77,13 @@ async def write_metrics(edge: Edge, requests: Counter[tuple[str, str]], *, with_
     outcomes = {key: n for key, n in edge.outcomes.items() if key[0] not in hidden}
     latencies = {tool: each for tool, each in edge.latencies.items() if tool not in hidden}
     lines = [
-        *_family("build_info", "gauge", [({"version": __version__}, 1)]),
+        *_family("build_info", [({"version": __version__}, 1)]),
         *_family(
             "http_requests_total",
-            "counter",
             [({"method": method, "status": status}, n) for (method, status), n in sorted(requests.items())],
         ),
         *_family(
             "tool_calls_total",
-            "counter",
             [({"tool": tool, "outcome": outcome}, n) for (tool, outcome), n in sorted(outcomes.items())],
         ),
         *_write_latency(latencies),
@@ -76,12 +92,12 @@ async def write_metrics(edge: Edge, requests: Counter[tuple[str, str]], *, with_
     try:
         read = await store.read(lambda: _read_state(now_ms))
     except StoreUnavailable:
-        return "\n".join([*lines, *_family("store_up", "gauge", [({}, 0)])]) + "\n"
-    lines += _family("store_up", "gauge", [({}, 1)])
+        return "\n".join([*lines, *_family("store_up", [({}, 0)])]) + "\n"
+    lines += _family("store_up", [({}, 1)])
     for name, samples in read.items():
-        lines += _family(name, "gauge", samples)
+        lines += _family(name, samples)
     if pool := _count_connections(store):
-        lines += _family("pool_connections", "gauge", [({"state": state}, n) for state, n in pool.items()])
+        lines += _family("pool_connections", [({"state": state}, n) for state, n in pool.items()])
     return "\n".join(lines) + "\n"
 
 
@@ -118,13 +134,19 @@ def _read_state(now_ms: int) -> Transaction[dict[str, list[tuple[dict[str, str],
 
 
 def _write_latency(latencies: Mapping[str, Latency]) -> Iterator[str]:
+    yield from _head("tool_call_seconds")
     name = "assent_tool_call_seconds"
-    yield f"# TYPE {name} histogram"
     for tool, latency in sorted(latencies.items()):
         for bound, count in latency.cumulate():
             yield f'{name}_bucket{{tool="{tool}",le="{bound}"}} {count}'
         yield f'{name}_sum{{tool="{tool}"}} {latency.seconds:.6f}'
         yield f'{name}_count{{tool="{tool}"}} {latency.count}'
+
+
+def _head(name: str) -> Iterator[str]:
+    kind, told = METRICS[name]
+    yield f"# HELP assent_{name} {told}"
+    yield f"# TYPE assent_{name} {kind}"
 
 
 def _count_connections(store: Store) -> Mapping[str, int]:
@@ -133,8 +155,8 @@ def _count_connections(store: Store) -> Mapping[str, int]:
     return count() if count is not None else {}
 
 
-def _family(name: str, kind: str, samples: Iterable[tuple[Mapping[str, Any], float]]) -> Iterator[str]:
-    yield f"# TYPE assent_{name} {kind}"
+def _family(name: str, samples: Iterable[tuple[Mapping[str, Any], float]]) -> Iterator[str]:
+    yield from _head(name)
     for labels, value in samples:
         shown = ",".join(f'{label}="{text}"' for label, text in labels.items())
         yield f"assent_{name}{{{shown}}} {value:g}" if shown else f"assent_{name} {value:g}"

@@ -58,10 +58,12 @@ class Place:
         but: Mapping[str, How] | None = None,
         also: Mapping[str, str | None] | None = None,
         advice: str = "",
+        then: Callable[[], Bound] | None = None,
     ) -> None:
         """`key` and `columns` have spaces between the names; the key begins with `workspace_id`. A key column
         that ends with # is a number. `but` are columns that are treated otherwise, `also` values that an erased
-        row gets. `advice` is what a person does about a row that is left."""
+        row gets. `advice` is what a person does about a row that is left. `then` makes the statement that runs after
+        an erasure, for what is made from these rows."""
         for name in (table, *key.replace("#", "").split(), *columns.split(), *(also or ())):
             if _TABLE_NAME.fullmatch(name) is None:
                 raise ValueError(f"{name!r} is no name of a table or column")
@@ -73,6 +75,7 @@ class Place:
         self.ways = {name: (but or {}).get(name, how) for name in self.columns}
         self.also = dict(also or {})
         self.advice = advice
+        self.then = then
 
     def __repr__(self) -> str:
         return f"Place({self.table!r})"
@@ -141,7 +144,7 @@ MAX_NAME_CHARS: Final = 40
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _PREFIX: Final = re.compile(r"[a-z][a-z0-9_]{1,28}_")
 _DEFINES: Final = re.compile(
-    r"(?:CREATE\s+TABLE|CREATE\s+(?:UNIQUE\s+)?INDEX|ALTER\s+TABLE|DROP\s+TABLE|DROP\s+INDEX"
+    r"(?:CREATE\s+(?:VIRTUAL\s+)?TABLE|CREATE\s+(?:UNIQUE\s+)?INDEX|ALTER\s+TABLE|DROP\s+TABLE|DROP\s+INDEX"
     r"|INSERT\s+INTO|UPDATE|DELETE\s+FROM)\b",
     re.IGNORECASE,
 )
@@ -161,17 +164,14 @@ class Component:
         *,
         prefix: str,
         folder: Path | str,
-        tables: Iterable[str] = (),
         required: bool = False,
         personal: Iterable[Place] = (),
     ) -> None:
-        """`tables` are earlier tables without the prefix that belong to it. A store does not open if
-        a `required` component cannot be migrated. `personal` says where its tables can hold data of
-        a person, so that `assent erase` finds it. Reads no file."""
+        """A store does not open if a `required` component cannot be migrated. `personal` says where its
+        tables can hold data of a person, so that `assent erase` finds it. Reads no file."""
         self.name = name
         self.prefix = prefix
         self.folder = Path(folder)
-        self.tables = frozenset(tables)
         self.required = required
         self.personal = tuple(personal)
         self.statements = Statements(self.folder / "statements", name)
@@ -180,7 +180,7 @@ class Component:
         return f"Component({self.name!r}, prefix={self.prefix!r})"
 
     def owns(self, table: str) -> bool:
-        return table.startswith(self.prefix) or table in self.tables
+        return table.startswith(self.prefix)
 
     def overlaps(self, prefix: str) -> bool:
         """Whether a table can have both prefixes."""

@@ -18,7 +18,9 @@ from assent.ports import SchemaMismatch, SchemaTooNew
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 LAST_BEFORE_BASELINE: Final = "3adadd971595"
-"""The last commit whose code opens databases from before the baseline."""
+"""The last commit whose code opens databases from before the baseline, of many versions."""
+LAST_BEFORE_RELEASE: Final = "652d4a571ccb"
+"""The last commit whose code opens databases of the first baseline, which had the tables of launch."""
 
 
 class Migration(Record):
@@ -89,9 +91,10 @@ def pending(known: Sequence[Migration], applied: Mapping[int, str], where: str) 
     """
     # Before the baseline, each version of the schema had a file of its own, the first under another digest.
     if known and applied.get(known[0].version, known[0].digest) != known[0].digest:
+        commit = LAST_BEFORE_BASELINE if max(applied) > known[0].version else LAST_BEFORE_RELEASE
         raise SchemaMismatch(
             f"{where} was made before the first release, by a version of Assent whose tables this one does not read. "
-            f"Nothing in it was changed. Commit {LAST_BEFORE_BASELINE} is the last that opens it: check that out to "
+            f"Nothing in it was changed. Commit {commit} is the last that opens it: check that out to "
             "finish what waits and to export its journal (assent audit export). Start this version on another data "
             "directory or database."
         )

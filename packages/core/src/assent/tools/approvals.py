@@ -8,42 +8,44 @@ functions with a signed-in person.
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances
+from assent.engine.actions import actions, circumstances, pictures
 from assent.engine.actions.execution import ExecutionOrder
-from assent.engine.core.tenancy import lack_scope
-from assent.engine.learning import pictures
-from assent.gate.audit import ActionRecord, build_record
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Assurance, ExecutionState, Media
+from assent.gate.records import Action, Assurance, ExecutionState, Media, name_of
 from assent.gate.review_link import EXECUTE_RIGHT
+from assent.kernel.canonical import short_digest
+from assent.kernel.guide import Guide, SuggestedCall, make_guide
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
-from assent.kernel.refusals import Refusal, SuggestedCall, bad_argument
-from assent.kernel.structs import Arguments, WireRecord
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time
 from assent.ports import Begin, Transaction
 from assent.present.cards import render_card
-from assent.present.guidance import channel_keys
-from assent.present.next_steps import describe_stuck, execution_key, next_calls
+from assent.present.guidance import name_all
+from assent.present.next_steps import execution_key, list_calls
 from assent.present.outlook import DecisionReply
 from assent.tools import client_dialog
 from assent.tools.arguments import (
     Cursor,
     PageSize,
     RunIdArgument,
+    TenantIdArgument,
     addresses,
-    moment,
+    planned_time,
 )
 from assent.tools.client_dialog import (
     ApproveAction,
     AskedQuestion,
     EditAction,
     RejectAction,
+    ShownContent,
     WithdrawApproval,
 )
 from assent.tools.definition import DECIDES, READS, Call, InputRequired, Tool
@@ -55,19 +57,99 @@ SCOPE = "actions:decide"
 
 class ListPendingActions(Arguments, kw_only=True):
     run_id: RunIdArgument | None = None
+    tenant_id: TenantIdArgument | None = None
     cursor: Cursor | None = None
     limit: PageSize = 50
 
 
+class WaitingAction(WireRecord):
+    """An action that needs a person. Its text is shown under its name; chieflab_get_action has its record."""
+
+    id: str
+    name: str
+    digest: str
+    severity: str
+
+
 class PendingActions(WireRecord, kw_only=True):
     ok: bool
-    actions: tuple[ActionRecord, ...]
-    review_urls: dict[str, str]
+    actions: tuple[WaitingAction, ...]
+    review_url: str
+    """The page with all of it: of the run, if it is one, else the inbox."""
     next_cursor: str | None
+    user_message: str
     stop_rule: str
-    show: str
-    next: tuple[SuggestedCall, ...]
-    """For each pending action, the decisions about the listed content that the caller may make."""
+    agent_guide: Guide | msgspec.UnsetType
+
+
+class JudgedApproval(WireRecord, kw_only=True, omit_defaults=True):
+    """What became of one of several actions."""
+
+    action_id: str
+    name: str
+    status: str
+    user_message: str
+    sent: bool | msgspec.UnsetType = msgspec.UNSET
+    external_url: str | msgspec.UnsetType | None = msgspec.UNSET
+    reason: str | msgspec.UnsetType = msgspec.UNSET
+    """Why it was not approved."""
+
+
+class ApprovedActions(WireRecord, kw_only=True, omit_defaults=True):
+    ok: bool
+    results: tuple[JudgedApproval, ...]
+    user_message: str
+    stop_rule: str
+    review_url: str | msgspec.UnsetType = msgspec.UNSET
+    """The page on which a person decides what is left."""
+
+
+async def approve(call: Call, request: ApproveAction) -> DecisionReply | InputRequired | ApprovedActions:
+    """Approve one action, or several, each of which is judged alone."""
+    if request.actions is None:
+        return await approve_action(call, request)
+    if request.action_id or request.digest is not None:
+        raise bad_argument("actions", "either actionId with its digest, or actions", "both")
+    results = [await _judge(call, request, shown) for shown in request.actions]
+    left = [each.name for each in results if each.reason == Reason.REQUIRES_APPROVAL]
+    said = [f"{each.name}: {each.user_message}" for each in results]
+    if left:
+        said.append(f"Left for a person on the review page: {', '.join(left)}.")
+    return ApprovedActions(
+        ok=True,
+        results=tuple(results),
+        user_message="\n".join(said),
+        stop_rule="Do only what the human just decided.",
+        review_url=f"{call.services.links.base_url}/inbox" if left else msgspec.UNSET,
+    )
+
+
+async def _judge(call: Call, request: ApproveAction, shown: ShownContent) -> JudgedApproval:
+    """Approve one of several. No client is asked: what needs its person is left for them."""
+    key, name = request.idempotency_key, shown.action_id
+    one = ApproveAction(
+        action_id=shown.action_id,
+        digest=shown.digest,
+        send=request.send,
+        idempotency_key=f"{key}/{shown.action_id}" if key is not None else None,
+    )
+    try:
+        action_id = require_action_id(shown.action_id)
+        action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+        name = name_of(action)
+        answer = await approve_action(dataclasses.replace(call, dialog=None), one)
+    except Refusal as refusal:
+        why = refusal.recovery()
+        return JudgedApproval(
+            action_id=shown.action_id,
+            name=name,
+            status=why.status if isinstance(why.status, str) else "",
+            user_message=why.user_message,
+            reason=why.reason,
+        )
+    if isinstance(answer, InputRequired):
+        raise TypeError("a call without a dialog asks no client")
+    return from_record(JudgedApproval, answer, name=name, reason=msgspec.UNSET)
 
 
 async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | InputRequired:
@@ -78,12 +160,12 @@ async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | 
     """
     services, action_id = call.services, require_action_id(request.action_id)
     action, outlook = await circumstances.read_action(services, call.caller, action_id)
-    if action.view.approval_executes and EXECUTE_RIGHT not in call.caller.scopes:
-        raise lack_scope(EXECUTE_RIGHT)
+    if action.view.approval_executes:
+        call.caller.require(EXECUTE_RIGHT)
     readiness = outlook.readiness_of(action.effect)
     sends = request.send and action.view.executes != "agent"  # with those the agent goes on itself
 
-    async def approve(asked: AskedQuestion | None) -> DecisionReply:
+    async def approve_as(asked: AskedQuestion | None) -> DecisionReply:
         async def write(begin: Begin[Action]) -> DecisionReply:
             present = outlook
             if not readiness.ready:
@@ -112,13 +194,13 @@ async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | 
         asked = await client_dialog.find_confirmed(call, request, action)
     if asked is None:
         try:
-            answer = await approve(None)
+            answer = await approve_as(None)
         except Refusal as refusal:
             asked = await client_dialog.ask(call, request, refusal)
     if isinstance(asked, InputRequired):
         return asked
     if isinstance(asked, AskedQuestion):
-        answer = await approve(asked)
+        answer = await approve_as(asked)
     elif asked is not None:
         answer = outlook.answer_decision(asked, "approve")
     return await _send(call, answer) if sends else answer
@@ -130,10 +212,13 @@ async def _send(call: Call, answer: DecisionReply) -> DecisionReply:
         return msgspec.structs.replace(answer, sent=False)
     action_id = ActionId(answer.action_id)
     action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
+    if (action.schedule_ms or 0) > call.now_ms:
+        return msgspec.structs.replace(answer, sent=False)  # the server sends it at its time
     approval = action.approval
-    if approval is None or (action.digest, iso_time(approval.at_ms)) != (answer.digest, answer.approved_at):
+    meant = answer.digest, answer.approved_at
+    if approval is None or (short_digest(action.digest), iso_time(approval.at_ms)) != meant:
         # A repeated call: its approval was for earlier content.
-        return msgspec.structs.replace(answer, sent=False, user_message=OVERTAKEN, show=OVERTAKEN)
+        return msgspec.structs.replace(answer, sent=False, user_message=OVERTAKEN)
     order = ExecutionOrder(
         workspace_id=call.caller.workspace_id,
         action_id=action_id,
@@ -154,8 +239,7 @@ async def _send(call: Call, answer: DecisionReply) -> DecisionReply:
         execution_state="done",
         external_url=done.external_url if isinstance(done.external_url, str) else None,
         user_message=f"Approved. {done.user_message}",
-        show=f"Approved. {done.show}",
-        next=done.next,
+        agent_guide=done.agent_guide,
         replay=done.replay,
     )
 
@@ -179,14 +263,13 @@ async def _not_sent(call: Call, answer: DecisionReply, refusal: Refusal) -> Deci
     )
     if action.approval is not None:
         said = f"Approved. {said}"
-    if (stuck := describe_stuck(action, outlook.describe(action), call.now_ms)) is not None:
-        said = stuck
     return msgspec.structs.replace(
         present,
         sent=msgspec.UNSET if unknown else False,
-        not_sent=why,
+        not_sent=msgspec.structs.replace(why, agent_guide=msgspec.UNSET, review_url=msgspec.UNSET),
         user_message=said,
-        show=why.show if isinstance(why.show, str) else said,
+        agent_guide=why.agent_guide,
+        review_url=why.review_url,
         replay=why.replay,
     )
 
@@ -212,20 +295,25 @@ async def edit_action(call: Call, request: EditAction) -> DecisionReply:
     action_id = require_action_id(request.action_id)
     changes: dict[str, Any] = {
         name: value
-        for name in ("title", "subject", "preheader", "body")
+        for name in ("title", "subject", "preheader", "body", "visible")
         if (value := getattr(request, name)) is not None
     }
     if request.arguments is not None:
         changes["arguments"] = request.arguments
     if request.to is not None:
         changes["recipients"] = addresses("to", request.to)
+    if request.cc is not None:
+        changes["cc"] = addresses("cc", request.cc)
+    if request.reply_to is not None:
+        changes["reply_to"] = "".join(addresses("replyTo", [request.reply_to] if request.reply_to else []))
     if request.image_asset_id is not None:
         changes["media"] = await _pick(call, action_id, request.image_asset_id)
-    schedule_ms = moment("scheduleFor", request.schedule_for) if request.schedule_for is not None else None
-    if not changes and schedule_ms is None:
+    due = planned_time("scheduleFor", request.schedule_for)
+    if not changes and due is None:
         raise bad_argument(
             "body",
-            "at least one of body, title, subject, preheader, to, imageAssetId, arguments, scheduleFor",
+            "at least one of body, title, subject, preheader, to, cc, replyTo, visible, imageAssetId, arguments, "
+            "scheduleFor",
             "no change",
         )
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
@@ -233,7 +321,7 @@ async def edit_action(call: Call, request: EditAction) -> DecisionReply:
         expected = "an action of this key: a person changes others on the review page"
         raise bad_argument("actionId", expected, "the call of another key")
     found = call.services.effects.find(before.effect)
-    if schedule_ms is not None and found is not None and not found.schedulable:
+    if due is not None and found is not None and not found.schedulable:
         raise bad_argument("scheduleFor", "no time: this is done when it is executed", "a time")
     write = call.answering(request, lambda done: outlook.answer_decision(done, "edit"), DecisionReply)
     return await decisions.edit(
@@ -241,7 +329,7 @@ async def edit_action(call: Call, request: EditAction) -> DecisionReply:
         DecisionOrder(decider_for(call), before, SeenVersion(digest=request.digest)),
         changes,
         lambda begin: write(call.metered(begin)),
-        schedule_ms=schedule_ms,
+        due=due,
         asked=request.asked or "",
         key_of=call.caller.person_id,
     )
@@ -270,29 +358,49 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
     else:
         after = request.cursor or ""
         shown = await call.services.store.read(
-            lambda: actions.waiting(workspace_id, after, request.limit + 1, call.now_ms)
+            lambda: actions.waiting(workspace_id, after, request.limit + 1, call.now_ms, request.tenant_id)
         )
         cursor = shown[request.limit - 1].action_id if len(shown) > request.limit else None
         shown = shown[: request.limit]
     outlook = await circumstances.read_outlook(call.services, call.caller, shown)
-    shown = tuple(outlook.refresh(action) for action in shown)
-    keyed = {key: (action, outlook.describe(action)) for key, action in channel_keys(shown).items()}
+    named = {name: (action, outlook.describe(action)) for name, action in name_all(shown).items()}
+    count = "One action waits" if len(shown) == 1 else f"{len(shown) or 'No'} actions wait"
     return PendingActions(
         ok=True,
-        actions=tuple(build_record(action, call.now_ms) for action in shown),
-        review_urls={
-            run_id: call.review_url(run_id) for run_id in dict.fromkeys(action.run_id for action in shown)
-        },
+        actions=tuple(_view_waiting(name, action) for name, (action, _) in named.items()),
+        review_url=_find_page(call, shown),
         next_cursor=cursor,
+        user_message=f"{count} for you{', and there are more' if cursor else ''}.",
         stop_rule="Show what waits and stop: only the human decides.",
-        show="\n\n---\n\n".join(render_card(key, *of) for key, of in keyed.items())
-        or "Nothing waits for you.",
-        next=tuple(each for key, of in keyed.items() for each in next_calls(key, *of)),
+        agent_guide=make_guide(
+            {name: render_card(*pair) for name, pair in named.items()},
+            (*list_calls(tuple(named.values())), *((SHOW_ONE,) if len(named) > 1 else ())),
+        ),
     )
 
 
+SHOW_ONE: Final = SuggestedCall(
+    "chieflab_get_action", {}, "the user asks about one", {"actionId": "its id, from actions"}
+)
+
+
+def _view_waiting(name: str, action: Action) -> WaitingAction:
+    return WaitingAction(
+        action.action_id,
+        name,
+        short_digest(action.digest),
+        action.preflight.severity,
+    )
+
+
+def _find_page(call: Call, shown: tuple[Action, ...]) -> str:
+    runs = {action.run_id for action in shown}
+    return call.review_url(runs.pop()) if len(runs) == 1 else f"{call.services.links.base_url}/inbox"
+
+
 def decider_for(call: Call) -> Decider:
-    return Decider(call.caller.workspace_id, call.caller.name, Assurance.AGENT, "chat")
+    caller = call.caller
+    return Decider(caller.workspace_id, caller.name, Assurance.AGENT, "chat", test=caller.is_test)
 
 
 TOOLS = (
@@ -300,26 +408,23 @@ TOOLS = (
         name="chieflab_approve_action",
         title="Approve an action",
         description="Records that the user approves one staged action, bound to its current content. USE WHEN the "
-        "user has read the content and said yes to it (approve it, looks good, go ahead), in this chat; digest says "
-        "which content that was, and is needed once it was edited. With send: true it goes out in the same call, "
-        "which is right when the user said so; else nothing is sent, unless its card says that the approval executes "
-        "it. High-risk actions are refused here and need a signed-in person on the review page. DO NOT call it on "
-        "your own judgement.",
-        category="review",
+        "user has read the content and said yes to it (ok, approve it, looks good, go ahead), in this chat; digest "
+        "says which content that was. With send: true it goes out in the same call, which is right when the user said "
+        "so; else nothing is sent, unless its card says that the approval executes it. High-risk actions need a "
+        "signed-in person on the review page instead. DO NOT call it on your own judgement.",
         behaviour=DECIDES,
         request=ApproveAction,
         reply=DecisionReply,
-        handler=approve_action,
+        handler=approve,
         scope=SCOPE,
         keyed_as="ApproveAction",
     ),
     Tool(
         name="chieflab_reject_action",
         title="Reject an action",
-        description="Records that the user does not want a staged action or draft, with their reason. It can never "
-        "be sent afterwards. USE WHEN the user said no, rejects it or does not want it published; for changes use "
-        "chieflab_edit_action.",
-        category="review",
+        description="Records that the user does not want a staged action or draft, with their reason. It can never be "
+        "sent afterwards. USE WHEN the user said no, rejects or scraps it, throws it away or does not want it "
+        "published; for changes use chieflab_edit_action.",
         behaviour=DECIDES,
         request=RejectAction,
         reply=DecisionReply,
@@ -330,10 +435,10 @@ TOOLS = (
     Tool(
         name="chieflab_edit_action",
         title="Edit an action",
-        description="Changes the text, title, subject or recipients of a staged action as the user asked. It then "
-        "waits for approval again, also if it was approved before. USE WHEN the user wants something changed: "
-        "rewrite a headline, make a text shorter, fix a typo. Paste show, which is the new content, and wait.",
-        category="review",
+        description="Changes the text, title, subject, recipients or time of a staged action as the user asked. It "
+        "then waits for approval again. USE WHEN the user wants something changed: rewrite a headline, make a text "
+        "shorter or warmer, a typo, a wrong date, someone to put in, postpone or move it to another day. Show the new "
+        "content and wait.",
         behaviour=DECIDES,
         request=EditAction,
         reply=DecisionReply,
@@ -344,9 +449,9 @@ TOOLS = (
     Tool(
         name="chieflab_withdraw_approval",
         title="Withdraw an approval",
-        description="Takes back the approval of an action that has not been sent. It waits for approval again. USE "
-        "WHEN the user changes their mind after approving.",
-        category="review",
+        description="Takes back the approval of an action that has not been sent, which then needs a new one. USE "
+        "WHEN the user changes their mind after a yes: stop, don't send it, wait, cancel, undo, hold it back, pull "
+        "it.",
         behaviour=DECIDES,
         request=WithdrawApproval,
         reply=DecisionReply,
@@ -358,9 +463,8 @@ TOOLS = (
         name="chieflab_list_pending_actions",
         title="List what waits for the human",
         description="Lists the actions that need a human: waiting for approval, or with an unknown outcome. USE WHEN "
-        "the user asks to show what is open, what is waiting or what needs approval, or you lost track after a "
-        "rewind. Gives the review link of each run as a fallback.",
-        category="review",
+        "the user asks to show what is open, what is waiting, left to decide, review or sign off, or what needs "
+        "approval, or wants to approve everything, or you lost track after a rewind.",
         behaviour=READS,
         request=ListPendingActions,
         reply=PendingActions,

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from assent.gate.records import PlannedTime
 from assent.kernel.limits import (
     DAY_MS,
     HOUR_MS,
@@ -17,35 +18,24 @@ from assent.kernel.limits import (
 )
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.texts import is_one_line
-from assent.kernel.times import parse_time
+from assent.kernel.times import parse_time, read_offset
 from assent.net.mail_server import parse_mailbox
 
-ActionIdArgument = Annotated[
-    str, msgspec.Meta(max_length=100, description="The action's id, exactly as a reply gave it.")
-]
+ActionIdArgument = Annotated[str, msgspec.Meta(max_length=100)]
 
-IdempotencyKey = Annotated[
-    str,
-    msgspec.Meta(
-        min_length=1,
-        max_length=MAX_IDEMPOTENCY_KEY_CHARS,
-        description="The same key with the same arguments gives the same answer and no second effect. Use it on "
-        "retries.",
-    ),
-]
+IdempotencyKey = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_IDEMPOTENCY_KEY_CHARS)]
+"""Explained once for all tools, in the server's instructions."""
 
-RunIdArgument = Annotated[str, msgspec.Meta(max_length=100, description="The run's id.")]
+RunIdArgument = Annotated[str, msgspec.Meta(max_length=100)]
 
 Cursor = Annotated[str, msgspec.Meta(max_length=100, description="nextCursor of the page before.")]
 
-PageSize = Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE, description="How many entries at most.")]
+PageSize = Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE)]
 
 DigestArgument = Annotated[
     str,
     msgspec.Meta(
-        max_length=100,
-        description="The digest that was shown with the content (its first eight digits are enough). The decision is "
-        "refused if the content has changed since.",
+        max_length=100, description="Of the content that was shown; refused if it has changed since."
     ),
 ]
 
@@ -103,11 +93,21 @@ def moment(path: str, text: str) -> int:
     return parsed
 
 
+NOW: Final = "now"
+
+
+def planned_time(path: str, text: str | None) -> PlannedTime | None:
+    """Parse the time at which something is to go out; None if none is given."""
+    if text is None:
+        return None
+    return PlannedTime(None) if text == NOW else PlannedTime(moment(path, text), read_offset(text))
+
+
 TenantIdArgument = Annotated[
     str,
     msgspec.Meta(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
-        description="Whose memory and history to use, within the workspace.",
+        description="One of the workspace's clients.",
     ),
 ]
 

@@ -155,7 +155,6 @@ TOOLS = (
         description="The audit records of actions and the events of the workspace since a moment, or of one run: what "
         "was staged, who decided what and how, what was sent and what came back, each with its hash. USE WHEN the user "
         "wants the records themselves; chieflab_report sums them up.",
-        category="review",
         behaviour=READS,
         request=QueryAudit,
         reply=AuditTrail,

@@ -1,9 +1,8 @@
 """The one tool table that every surface reads, in the order of the list.
 
-Also the schemas that clients see. They are flattened: the root is an object, there is no `$ref`,
-and an optional field may be absent. A root `$ref` makes some clients drop the whole list. An
-answer's schema names its fields and requires only `ok`, because clients check refusals against it,
-too.
+Also the schemas of arguments. They are flattened: the root is an object, there is no `$ref`,
+and an optional field may be absent. A root `$ref` makes some clients drop the whole list. The list
+leaves out what a model does not use: lengths, which OpenAPI has, and schemas of answers.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from assent.extensions.hooks import PLAIN_WORDS, AgentWords
 from assent.kernel.schemas import flatten
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, LEGACY, Toolset, choose
 from assent.tools import (
@@ -28,7 +28,7 @@ from assent.tools import (
     workflows,
     workspaces,
 )
-from assent.tools.definition import Tool, list_groups, name_for_answers
+from assent.tools.definition import TOOLSET_OF, Tool, list_groups
 
 CANONICAL: Final = "chieflab_"
 OLD: Final = "chiefmo_"
@@ -66,8 +66,16 @@ def list_names(tools: Iterable[Tool]) -> list[str]:
 class Catalog:
     """Finds and lists tools. Immutable."""
 
-    def __init__(self, tools: Iterable[Tool], *, toolsets: Iterable[str] = DEFAULT_TOOLSETS) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        toolsets: Iterable[str] = DEFAULT_TOOLSETS,
+        words: AgentWords = PLAIN_WORDS,
+    ) -> None:
         self.tools = tuple(tools)
+        self.words = words
+        """What the texts for agents say about them."""
         self.toolsets = choose(toolsets)
         """The tool sets for a caller whose key names none."""
         named = {tool.name: tool for tool in self.tools}
@@ -81,11 +89,9 @@ class Catalog:
         """The tool of every name that resolves; `chiefmo_x` is `chieflab_x` (C5)."""
         self.signup_open = workspaces.SIGNUP in named
         """Whether a caller without a key can ask for one."""
-        self.has_launch = guide.LAUNCH_CALL.name in named
-        """Whether it has the tools of assent-launch, which the texts for agents name then."""
         owned = any(tool.owned for tool in self.tools)
         self.shared: Catalog = (
-            Catalog((each for each in self.tools if not each.owned), toolsets=self.toolsets)
+            Catalog((each for each in self.tools if not each.owned), toolsets=self.toolsets, words=words)
             if owned
             else self
         )
@@ -96,7 +102,7 @@ class Catalog:
 
     def suggest(self, name: str) -> str | None:
         """Return the name that was probably meant: another prefix, or a typing error."""
-        endings = {_ending(name_for_answers(tool)): name_for_answers(tool) for tool in self.tools}
+        endings = {_ending(tool.name): tool.name for tool in self.tools}
         close = difflib.get_close_matches(_ending(name), endings, n=1, cutoff=0.8)
         return endings[close[0]] if close else None
 
@@ -128,46 +134,47 @@ def _ending(name: str) -> str:
 
 
 def list_entry(tool: Tool, name: str, *, is_old: bool) -> dict[str, Any]:
-    behaviour = tool.behaviour
+    schema = input_schema(tool.request)
     return {
         "name": name,
         "title": tool.title,
-        "description": f"Old name of {name_for_answers(tool)}. {tool.description}"
-        if is_old
-        else tool.description,
-        "inputSchema": input_schema(tool.request),
-        "outputSchema": output_schema(tool.reply),
-        "annotations": {
-            "title": tool.title,
-            "readOnlyHint": behaviour.read_only,
-            "destructiveHint": behaviour.destructive,
-            "idempotentHint": behaviour.idempotent,
-            "openWorldHint": behaviour.open_world,
-        },
-        "_meta": {"category": "legacy" if is_old else tool.category},
+        "description": f"Old name of {tool.name}. {tool.description}" if is_old else tool.description,
+        # What the author of an operator wrote stays whole.
+        "inputSchema": _without_limits(schema) if tool.name in TOOLSET_OF else schema,
+        "annotations": tool.behaviour.hints,
     }
+
+
+_LIMITS: Final = ("additionalProperties", "max", "min", "pattern")
+"""How keywords begin that limit a value."""
+
+
+def _without_limits(node: Any) -> Any:
+    """Return a schema as a model reads it. What breaks a limit is refused with the limit."""
+    if isinstance(node, list):
+        return [_without_limits(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: {name: _without_limits(part) for name, part in value.items()}
+        if key == "properties"
+        else _without_limits(value)
+        for key, value in node.items()
+        if not _says_nothing(key, value)
+    }
+
+
+def _says_nothing(key: str, value: Any) -> bool:
+    """Whether a keyword is a limit, or an empty list or value that is assumed anyway."""
+    limits = key.startswith(_LIMITS) and not isinstance(value, dict)
+    return limits or (key in ("required", "default") and not value)
 
 
 def input_schema(request: type[Any]) -> dict[str, Any]:
     """Return a request's published schema, in which a nullable argument may be absent."""
     schema = flatten(request, keep_null=False)
-    arguments = {name: _closable(name, node) for name, node in schema.get("properties", {}).items()}
+    arguments = {name: _or_text(node) for name, node in schema.get("properties", {}).items()}
     return {"type": "object", **schema, "properties": arguments}
-
-
-OPEN_ARGUMENTS: Final[dict[str, str]] = {
-    "arguments": "amount",
-    "context": "ticketId",
-    "drafts": "linkedin",
-    "metrics": "clicks",
-    "output": "artifacts",
-}
-"""Object arguments with free keys, each with an example key."""
-
-_PLAIN: Final[dict[str, Any]] = {
-    "type": ["string", "number", "boolean", "array"],
-    "items": {"type": "string"},
-}
 
 
 def open_arguments(request: type[Any]) -> tuple[str, ...]:
@@ -181,27 +188,12 @@ def _is_open(node: dict[str, Any]) -> bool:
     return node.get("type") == "object" and "properties" not in node
 
 
-def _closable(name: str, node: dict[str, Any]) -> dict[str, Any]:
-    """Describe an object with free keys so that strict clients, which close every object, accept
-    it: with one example key, or as text."""
+def _or_text(node: dict[str, Any]) -> dict[str, Any]:
+    """Offer an object with free keys as text, too, for clients that close every object."""
     if not _is_open(node):
         return node
-    within = node.get("additionalProperties") or _PLAIN
-    told = node.get("description", "")
-    return {
-        "description": f"{told} An object, or the same as JSON text.".strip(),
-        "anyOf": [
-            {"type": "object", "properties": {OPEN_ARGUMENTS.get(name, "name"): within}},
-            {"type": "string"},
-        ],
-    }
+    about = {key: node[key] for key in ("description",) if key in node}
+    return {**about, "anyOf": [{key: node[key] for key in node if key not in about}, _AS_TEXT]}
 
 
-def output_schema(reply: type[Any]) -> dict[str, Any]:
-    """Return an answer's schema, which a refusal matches, too: it requires only `ok`."""
-    names = [name for name in reply.__struct_encode_fields__ if name != "ok"]
-    return {
-        "type": "object",
-        "properties": {"ok": {"type": "boolean"}, **{name: {} for name in names}},
-        "required": ["ok"],
-    }
+_AS_TEXT: Final = {"type": "string", "description": "The same as JSON."}

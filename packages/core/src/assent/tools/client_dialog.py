@@ -22,7 +22,15 @@ from assent.gate.policy import client_decides, satisfies
 from assent.gate.records import WORKFLOW, Action, Assurance
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.limits import MAX_ASKED_CHARS, MAX_CONTENT_CHARS, MAX_RECIPIENTS, SECOND_MS
+from assent.kernel.limits import (
+    MAX_ASKED_CHARS,
+    MAX_CONTENT_CHARS,
+    MAX_EMAIL_CHARS,
+    MAX_NAME_CHARS,
+    MAX_RECIPIENTS,
+    MAX_VISIBLE,
+    SECOND_MS,
+)
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.structs import Arguments, Record
 from assent.kernel.tokens import TokenInvalid
@@ -35,10 +43,30 @@ from assent.tools.definition import Call, DialogAnswer, InputRequired, Question,
 
 # The arguments of the tools that decide about an action.
 
+MOST_AT_ONCE: Final = 50
+
+
+class ShownContent(Arguments, kw_only=True):
+    """An action, and which content of it the user read."""
+
+    action_id: str
+    digest: str
+
 
 class ApproveAction(Arguments, kw_only=True):
-    action_id: ActionIdArgument
+    action_id: ActionIdArgument = ""
     digest: DigestArgument | None = None
+    actions: (
+        Annotated[
+            list[ShownContent],
+            msgspec.Meta(
+                min_length=1,
+                max_length=MOST_AT_ONCE,
+                description="Several that the user approved, instead of actionId; each is judged alone.",
+            ),
+        ]
+        | None
+    ) = None
     send: Annotated[
         bool,
         msgspec.Meta(description="true sends it at once, if the user said yes to that, too."),
@@ -72,15 +100,15 @@ class EditAction(Arguments, kw_only=True):
     ) = None
     title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
     subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-    preheader: (
-        Annotated[str, msgspec.Meta(max_length=300, description="The preview text that inboxes show.")] | None
-    ) = None
-    to: (
-        Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="All recipients.")] | None
-    ) = None
+    preheader: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    to: Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] | None = None
+    cc: Annotated[list[str], msgspec.Meta(max_length=MAX_VISIBLE)] | None = None
+    reply_to: Annotated[str, msgspec.Meta(max_length=MAX_EMAIL_CHARS + MAX_NAME_CHARS)] | None = None
+    visible: bool | None = None
     schedule_for: (
         Annotated[
-            str, msgspec.Meta(max_length=40, description="When it goes out: ISO 8601 with a time zone.")
+            str,
+            msgspec.Meta(max_length=40, description="When it goes out: ISO 8601 with a time zone, or now."),
         ]
         | None
     ) = None
@@ -242,10 +270,11 @@ CHANGED_MEANWHILE: Final = (
 
 def make_decider(call: Call, asked: AskedQuestion) -> Decider:
     """The client names no person, so the decider is the user of the client."""
-    key_id = call.caller.key_id
+    caller, key_id = call.caller, call.caller.key_id
     where = f"with key {key_id}" if key_id is not None else "on this computer"
     by = f"the user of the client {where}"
-    return Decider(call.caller.workspace_id, by, Assurance.CLIENT, VIA, shown_ms=asked.asked_ms)
+    shown_ms, test = asked.asked_ms, caller.is_test
+    return Decider(caller.workspace_id, by, Assurance.CLIENT, VIA, shown_ms=shown_ms, test=test)
 
 
 def _write_message(action: Action, stopped: str, *, send: bool) -> str:

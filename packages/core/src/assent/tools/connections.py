@@ -18,12 +18,12 @@ from assent.gate.effects import MANUAL, EffectType
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.gate.review_link import DECIDE_RIGHT
+from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
 from assent.kernel.ids import WorkspaceId, require_action_id
-from assent.kernel.refusals import Reason, Refusal, Replay, SuggestedCall, Words, bad_argument
+from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
-from assent.ports import Begin, Draft, Preparation, Transaction
-from assent.present.calls import NextToolCalls
-from assent.present.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
+from assent.ports import Begin, Preparation, Transaction
+from assent.present.guidance import guide_unstaged
 from assent.present.outlook import LookedAgain
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
@@ -191,7 +191,7 @@ def write_message(
         return " ".join(said)
     said.append(f"{status.summary} {info.needed}".strip())
     said.append(
-        f"Open {status.connect_url} and enter it there; then tell me, and I try again."
+        f"Open {status.connect_url} and {_DONE_THERE[info.auth_mode]}; then tell me."
         if status.connect_url
         else status.hint
     )
@@ -199,6 +199,14 @@ def write_message(
         said.append(f"{_drafts(waiting)} waiting for it.")
     said += [_offer_instead(each) for each in others]
     return " ".join(said)
+
+
+_DONE_THERE: Final[dict[AuthMode, str]] = {
+    "none": "look there",
+    "api_key": "enter it there",
+    "password": "enter it there",
+    "oauth": "sign in there",
+}
 
 
 def show(call: Call, status: ConnectorStatus, said: str) -> str:
@@ -264,7 +272,7 @@ class ConnectorView(WireRecord, kw_only=True, omit_defaults=True):
 class ConnectorList(WireRecord, kw_only=True):
     ok: bool
     connectors: tuple[ConnectorView, ...]
-    show: str
+    agent_guide: Guide | msgspec.UnsetType
 
 
 class ConnectProvider(Arguments, kw_only=True):
@@ -308,7 +316,7 @@ async def list_connectors(call: PublicCall, request: ListConnectors) -> Connecto
     return ConnectorList(
         ok=True,
         connectors=tuple(_view(each) for each in found),
-        show=list_for_person(found),
+        agent_guide=make_guide({TEXT: list_for_person(found)}, ()),
     )
 
 
@@ -329,16 +337,23 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
         raise Refusal(
             Reason.PROVIDER_NOT_LIVE,
             facts={"connector": info.label},
-            words=Words(summary=f"{info.label} is not set up on this server.", user_message=status.hint),
+            words=Words(
+                summary=f"{info.label} is not set up on this server.",
+                user_message=status.hint,
+                fix="STOP. Show the message: only the person who runs the server can set it up.",
+            ),
         )
     others = await alternatives(call, info)
     names = (info.id, *(each.info.id for each in others))
     waiting = await waiting_for(call, names)
     said = write_message(status, channel, others, len(waiting))
     shown = show(call, status, said)
-    title = f"{info.label} is connected" if connected else f"Connect {info.label}"
-    draft = Draft(type="connection", title=title, body=shown, metadata={"provider": info.id})
-    following = _following(call, status, waiting)
+    told = f"{info.label} is {'connected and works' if connected else 'not connected yet'}."
+    if info.id == MANUAL:
+        told = "There is nothing to connect."
+    guide = guide_unstaged(
+        shown, told, _following(call, status, waiting), CONNECTED_STOP_RULE if connected else STOP_RULE
+    )
     return await runs.prepare(
         call.services,
         Request(
@@ -348,27 +363,14 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
             inputs={"provider": info.id},
             key=request.idempotency_key,
         ),
-        Preparation(
-            drafts=(draft,),
-            outputs={"provider": info.id},
-            next_calls=following,
-            user_message=said,
-            show=shown,
-        ),
+        Preparation(outputs={"provider": info.id}),
         ConnectReply,
         lambda assets, staged: {
             "provider": info.id,
             "connected": connected,
             "connect_url": status.connect_url,
-            "stop_rule": CONNECTED_STOP_RULE if connected else STOP_RULE,
-            "agent_usefulness": AgentUsefulness(len(assets), 0, not connected, said),
-            "agent_guide": AgentGuide(
-                {"connect": InChat(body=shown, title=title, asset_id=assets[0].asset_id)},
-                said,
-                NextToolCalls(following[0], following[-1], following[1:-1]),
-                CONNECTED_STOP_RULE if connected else STOP_RULE,
-                AGENT_DEPENDENCY,
-            ),
+            "agent_guide": guide,
+            "stop_rule": guide.stop_rule,
         },
     )
 
@@ -440,11 +442,10 @@ TOOLS = (
     Tool(
         name="chieflab_list_connectors",
         title="List connectors",
-        description="Lists the connectors this server knows (site, e-mail, social, analytics), what each one does, "
-        "and whether it works now: live, needs_connection (a person connects it at connectUrl), or "
-        "needs_configuration (the person who runs the server sets it up). Needs no key and shows no secret. USE WHEN "
-        "the user asks which connectors there are, or you must know which channels can be published or measured.",
-        category="workspace",
+        description="Lists the channels and connectors of this server (site, e-mail, social, analytics) and whether "
+        "each works now: live, needs_connection (a person connects it at connectUrl) or needs_configuration (by the "
+        "person who runs the server). Needs no key. USE WHEN the user asks which connectors there are, where you can "
+        "post or publish, or which accounts are linked.",
         behaviour=READS,
         request=ListConnectors,
         reply=ConnectorList,
@@ -455,10 +456,9 @@ TOOLS = (
         name="chieflab_connect_provider",
         title="Connect a provider",
         description="Says how the human connects a provider (Zernio, Resend, Google, HubSpot, a mail server) or what "
-        "serves a channel (x, linkedin, email), and whether it is connected; show has the link. USE WHEN a call "
-        "answered missing_connector or the user wants to connect or hook up an account. Keys are entered by the "
-        "human on that page or in a terminal, never in the chat.",
-        category="primary",
+        "serves a channel (x, linkedin, instagram, email), and whether it is connected, with the link. USE WHEN a "
+        "call answered missing_connector or the user wants to connect, link or hook up an account. Keys are entered "
+        "by the human on that page, never in the chat.",
         behaviour=WRITES,
         request=ConnectProvider,
         reply=ConnectReply,
@@ -470,7 +470,6 @@ TOOLS = (
         title="Disconnect a provider",
         description="Ends this workspace's connection to a provider and destroys its stored secrets; actions for it "
         "are blocked until it is connected again. USE WHEN the user asks for it, never by yourself.",
-        category="workspace",
         behaviour=DECIDES,
         request=DisconnectProvider,
         reply=Disconnected,
@@ -484,7 +483,6 @@ TOOLS = (
         description="Checks again whether a staged action can be performed. USE WHEN the human has connected its "
         "provider or an account. Where an account can be named now that was missing, the action gets it as a new "
         "revision: show it and ask for approval again. Nothing is sent.",
-        category="execute",
         behaviour=DECIDES,
         request=RetryBlockedAction,
         reply=LookedAgain,

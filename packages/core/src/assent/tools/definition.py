@@ -24,8 +24,6 @@ from assent.ports import Begin, Transaction
 
 T = TypeVar("T")
 
-Category = Literal["primary", "review", "execute", "workspace", "workflow", "legacy"]
-
 
 @dataclass(frozen=True, slots=True)
 class Peer:
@@ -156,6 +154,21 @@ class Behaviour:
     idempotent: bool
     open_world: bool
 
+    @property
+    def hints(self) -> dict[str, bool]:
+        """Those that differ from the protocol's defaults. What only reads destroys and repeats nothing."""
+        told = {"readOnlyHint": self.read_only, "openWorldHint": self.open_world}
+        if not self.read_only:
+            told |= {"destructiveHint": self.destructive, "idempotentHint": self.idempotent}
+        return {hint: value for hint, value in told.items() if value != _DEFAULT_HINTS[hint]}
+
+
+_DEFAULT_HINTS: Final = {
+    "readOnlyHint": False,
+    "openWorldHint": True,
+    "destructiveHint": True,
+    "idempotentHint": False,
+}
 
 READS = Behaviour(read_only=True, destructive=False, idempotent=True, open_world=False)
 WRITES = Behaviour(read_only=False, destructive=False, idempotent=False, open_world=False)
@@ -170,7 +183,6 @@ class Tool:
     name: str
     title: str
     description: str
-    category: Category
     behaviour: Behaviour
     request: type[Any]
     reply: type[Any]
@@ -212,7 +224,6 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_connect_provider",
         "chieflab_retry_blocked_action",
         "chieflab_signup_workspace",
-        "chieflab_get_workspace",
     ),
     "launch": (
         "chieflab_launch_product",
@@ -220,11 +231,9 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_take_down_post",
         "chieflab_save_contacts",
         "chieflab_measure",
-        "chieflab_post_launch_review",
         "chieflab_record_manual_metrics",
         "chieflab_diagnose_marketing",
         "chieflab_get_run",
-        "chieflab_list_assets",
     ),
     "workflows": (
         "workflow_list",
@@ -237,6 +246,7 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
     "memory": (
         "chieflab_brain_read",
         "chieflab_brain_record",
+        "chieflab_brain_forget",
         "chieflab_add_voice_sample",
     ),
     "calls": (
@@ -252,24 +262,24 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_list_tenants",
         "chieflab_create_tenant",
         "chieflab_query_audit",
+        "chieflab_get_workspace",
         "chieflab_list_runs",
+        "chieflab_list_assets",
         "chieflab_get_asset",
+        "chieflab_post_launch_review",
         "chieflab_get_policy",
         "chieflab_set_policy",
     ),
-    "legacy": ("chieflab_send_approved_email",),
 }
 
 TOOLSET_OF: Final[dict[str, Toolset]] = {name: group for group, names in _GROUPS.items() for name in names}
 
 
+def find_toolset(tool: Tool) -> Toolset:
+    """Return the set of a tool; those of other packages' operators are with the gate."""
+    return TOOLSET_OF.get(tool.name, GATE)
+
+
 def list_groups(tool: Tool) -> dict[str, Toolset]:
-    """Return a tool's listed names with their tool sets. Other aliases are never listed."""
-    own = {tool.name: TOOLSET_OF.get(tool.name, GATE)}
-    aliases = {name: TOOLSET_OF[name] for name in tool.aliases if name in TOOLSET_OF}
-    return own | aliases | dict.fromkeys(tool.legacy_names, LEGACY)
-
-
-def name_for_answers(tool: Tool) -> str:
-    """Return the name of a tool in answers: the first that is not an old one."""
-    return next((name for name, group in list_groups(tool).items() if group != LEGACY), tool.name)
+    """Return a tool's listed names with their tool sets."""
+    return {tool.name: find_toolset(tool)} | dict.fromkeys(tool.legacy_names, LEGACY)

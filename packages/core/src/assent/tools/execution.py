@@ -14,8 +14,9 @@ from assent.gate.audit import ActionRecord, build_record
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT
 from assent.gate.records import Action, Freeze
+from assent.kernel.guide import Guide, make_guide
 from assent.kernel.ids import require_action_id
-from assent.kernel.refusals import SuggestedCall, bad_argument
+from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Arguments, from_record
 from assent.present.next_steps import PLAIN, next_calls
 from assent.present.outlook import Executed, answer_executed
@@ -29,7 +30,7 @@ from assent.use_cases.decisions import DecisionOrder
 
 SCOPE = "actions:execute"
 PUBLISH_TOOL = "chieflab_publish_approved_post"
-SEND_TOOL = "chieflab_send_approved_email"
+SEND_TOOL = "chieflab_send_email"
 
 
 class ExecuteAction(Arguments, kw_only=True):
@@ -58,9 +59,8 @@ class ResolveUnknownOutcome(Arguments, kw_only=True):
 class Resolved(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     """The action after the answer."""
 
-    show: str = ""
     user_message: str = ""
-    next: tuple[SuggestedCall, ...] = ()
+    agent_guide: Guide | msgspec.UnsetType = msgspec.UNSET
 
 
 async def execute_approved(call: Call, request: ExecuteAction, *, tool: str) -> Executed:
@@ -106,25 +106,24 @@ def _answer_asked(call: Call, frozen: Freeze | None, action: Action) -> Resolved
     stopped = describe_freeze(frozen, action)
     if stopped and reconciliation.repeatable(connector, action, call.now_ms):
         told = f"{name} can only be asked by sending it again. {stopped}"
-    calls = next_calls(action.effect.channel, action, PLAIN)
-    return from_record(Resolved, build_record(action, call.now_ms), show=told, user_message=told, next=calls)
+    guide = make_guide({}, next_calls(action, PLAIN))
+    return from_record(Resolved, build_record(action, call.now_ms), user_message=told, agent_guide=guide)
 
 
 def _answer_resolved(call: Call, action: Action) -> Resolved:
     done = answer_executed(action)
     told = " ".join(filter(None, (done.user_message, explain(action, None, call.now_ms))))
     record = build_record(action, call.now_ms)
-    return from_record(Resolved, record, show=told, user_message=told, next=done.next)
+    return from_record(Resolved, record, user_message=told, agent_guide=done.agent_guide)
 
 
 TOOLS = (
     Tool(
         name=EXECUTE,
         title="Execute an approved action",
-        description="Fires one approved action exactly as it was approved: publishes the post or sends the mail, once. "
-        "USE WHEN the user has approved it and wants it to go out. Refuses with requires_approval unless the stored "
-        "status is approved. Pass idempotencyKey so that a retry gives the same result.",
-        category="execute",
+        description="Fires one approved action exactly as it was approved, once. USE WHEN the user has approved it "
+        "and wants it to go out now, or to try once more, such as after an account is connected. Refuses with "
+        "requires_approval unless the stored status is approved.",
         behaviour=FIRES,
         request=ExecuteAction,
         reply=Executed,
@@ -134,9 +133,7 @@ TOOLS = (
     Tool(
         name=PUBLISH_TOOL,
         title="Publish an approved post",
-        description="Publishes one approved post on its channel, once. USE WHEN the user approved a post. Refuses "
-        "with requires_approval unless the stored status is approved.",
-        category="execute",
+        description="Publishes one approved post on its channel, once. USE WHEN the user approved a post.",
         behaviour=FIRES,
         request=ExecuteAction,
         reply=Executed,
@@ -147,25 +144,23 @@ TOOLS = (
     Tool(
         name=SEND_TOOL,
         title="Send an approved e-mail",
-        description="Sends one approved e-mail to the recipients it was approved for, once. USE WHEN the user approved "
-        "an e-mail. Refuses with requires_approval unless the stored status is approved.",
-        category="execute",
+        description="Sends one approved e-mail to the recipients it was approved for, once. USE WHEN the user "
+        "approved an e-mail.",
         behaviour=FIRES,
         request=ExecuteAction,
         reply=Executed,
         handler=partial(execute_approved, tool=SEND_TOOL),
         scope=SCOPE,
-        aliases=("chieflab_send_email",),
+        aliases=("chieflab_send_approved_email",),
         legacy_names=("chiefmo_send_approved_email",),
     ),
     Tool(
         name="chieflab_resolve_unknown_outcome",
         title="Say what became of it",
-        description="Records what the human found out about an action whose outcome is unknown. USE WHEN a call "
-        "answered outcome_unknown and the user has checked at the provider whether it arrived. 'happened' closes it; "
-        "'did_not_happen' needs a signed-in person on the review page, because it allows another attempt. 'look_now' "
-        "records nothing: the server asks the provider at once.",
-        category="execute",
+        description="Records what the human found out about an action whose outcome is unknown. USE WHEN a call timed "
+        "out or answered outcome_unknown and the user has checked at the provider whether it arrived: they see it, or "
+        "it did not happen. 'happened' closes it; 'did_not_happen' needs a signed-in person on the review page, "
+        "because it allows another attempt. 'look_now' makes the server ask the provider at once.",
         behaviour=DECIDES,
         request=ResolveUnknownOutcome,
         reply=Resolved,

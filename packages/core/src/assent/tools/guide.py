@@ -5,45 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+
 from assent.engine.actions import circumstances
-from assent.engine.learning.measurement import decode_measurement, describe_reading
-from assent.engine.learning.memory import Entry
 from assent.engine.views import overview
-from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
-from assent.gate.effects import EffectTypes
-from assent.gate.records import Action
-from assent.kernel.distribution import LAUNCH
-from assent.kernel.refusals import SuggestedCall
-from assent.kernel.structs import Arguments, Record, WireRecord, from_record
-from assent.kernel.texts import truncate
+from assent.engine.views.overview import MOST_COUNTED, Overview
+from assent.extensions.hooks import AgentWords, find_words, load_extensions
+from assent.gate.preflight import is_overdue
+from assent.gate.records import Action, Status, name_of
+from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
+from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.times import iso_time, readable_time
-from assent.present.calls import LAUNCH_NEEDS, wait_call
+from assent.present.calls import wait_call
+from assent.present.cards import list_due
 from assent.present.next_steps import Circumstances, next_calls
 from assent.present.outlook import WRITE_RIGHT
 from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
 from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool
 
-LESSONS_SHOWN: Final = 3
 MOST_CALLS: Final = 4
-MAX_LESSON: Final = 200
 
 CANNOT: Final = (
     "This server does only what its tools are for: without one it cannot refund, charge, or delete anything outside "
     "itself. It sends nothing that a person has not approved."
-)
-
-WITH_LAUNCH: Final = (
-    "Assent prepares launches, posts and mails, and sends only what a human approved; it then measures and "
-    "remembers."
-)
-WITHOUT: Final = "Assent stages what its tools are for, and does only what a human approved."
-PREPARE: Final = (
-    "prepare: chieflab_launch_product, chieflab_post or chieflab_send stage drafts; nothing goes out"
-)
-AFTERWARDS: Final = (
-    "measure: a day later the server measures; chieflab_measure shows it",
-    "remember: decisions and results shape the next run; chieflab_brain_read shows them",
 )
 
 SHOWN: Final = (
@@ -69,7 +54,7 @@ class HelpReply(WireRecord, kw_only=True):
     cannot: str
     loop: tuple[str, ...]
     rules: tuple[str, ...]
-    next: tuple[SuggestedCall, ...]
+    agent_guide: Guide | msgspec.UnsetType
 
 
 class StatusRequest(Arguments, kw_only=True):
@@ -77,79 +62,48 @@ class StatusRequest(Arguments, kw_only=True):
 
 
 class StatusEntry(WireRecord, kw_only=True, omit_defaults=True):
-    """One action of a section."""
+    """One action of a section, which is told in the text."""
 
     action_id: str
-    run_id: str
-    what: str
-    channel: str
-    when: str
-    why: str = ""
-    url: str = ""
-    help_url: str = ""
-    severity: str = ""
-    expires_at: str | None = None
+    name: str
+    tenant_id: str = ""
     schedule_for: str | None = None
 
 
-class MeasuredEntry(WireRecord, kw_only=True):
-    run_id: str
-    what: str
-    when: str
-    totals: dict[str, float]
-    next_move: str
-    results: str = ""
-    """The numbers of every channel in words."""
-
-
-class DueMeasurement(WireRecord, kw_only=True):
-    run_id: str
-    due_at: str
-
-
-class Lesson(WireRecord, kw_only=True):
-    entry_id: str
-    tenant_id: str
-    kind: str
-    body: str
-
-
-class StatusReply(WireRecord, kw_only=True):
+class StatusReply(WireRecord, kw_only=True, omit_defaults=True):
     """Every section, newest first, with its count (`counts` stops at a thousand)."""
 
     ok: bool
     workspace_id: str
     user_message: str
-    show: str
-    next: tuple[SuggestedCall, ...]
+    agent_guide: Guide | msgspec.UnsetType
     counts: dict[str, int]
-    went_out: tuple[StatusEntry, ...]
-    approved_not_sent: tuple[StatusEntry, ...]
-    waiting: tuple[StatusEntry, ...]
-    by_hand: tuple[StatusEntry, ...]
-    failed: tuple[StatusEntry, ...]
-    unknown: tuple[StatusEntry, ...]
-    measured: tuple[MeasuredEntry, ...]
-    due_measurements: tuple[DueMeasurement, ...]
-    lessons: tuple[Lesson, ...]
+    went_out: tuple[StatusEntry, ...] = ()
+    approved_not_sent: tuple[StatusEntry, ...] = ()
+    waiting: tuple[StatusEntry, ...] = ()
+    by_hand: tuple[StatusEntry, ...] = ()
+    failed: tuple[StatusEntry, ...] = ()
+    unknown: tuple[StatusEntry, ...] = ()
     taken_down: tuple[StatusEntry, ...] = ()
     expired: tuple[StatusEntry, ...] = ()
     """Approved actions that expired recently without being sent."""
+    extra: dict[str, Any] = {}
+    """What extensions add, such as the lessons of measured runs."""
 
 
 async def show_help(call: Call, request: Help) -> HelpReply:
-    has_launch = LAUNCH in call.services.extensions()
+    words = _find_words(call)
     return HelpReply(
         ok=True,
-        what_this_is=WITH_LAUNCH if has_launch else WITHOUT,
+        what_this_is=words.summary,
         cannot=CANNOT,
         loop=(
-            PREPARE if has_launch else "prepare: the tool that does it stages it first; nothing goes out",
-            "review: paste show into the chat, word for word, and wait",
+            words.begin,
+            "review: paste each body of renderInChat into the chat, word for word, and wait",
             "approve: chieflab_approve_action with the digest (send: true also sends), or chieflab_reject_action, as "
             "the human said; or the review link, and chieflab_get_action with waitSeconds tells what they decided",
             "execute: chieflab_execute_approved_action, once per approved action",
-            *(AFTERWARDS if has_launch else ()),
+            *words.afterwards,
             "report: chieflab_status says how things are, chieflab_report what was done and how it can be proven",
         ),
         rules=(
@@ -158,11 +112,15 @@ async def show_help(call: Call, request: Help) -> HelpReply:
             "userMessage.",
             "Pass idempotencyKey on calls that you may repeat.",
         ),
-        next=(
-            SuggestedCall("chieflab_status", {}, "at the start of a session"),
-            *((LAUNCH_CALL,) if has_launch else ()),
+        agent_guide=make_guide(
+            {}, (SuggestedCall("chieflab_status", {}, "at the start of a session"), *words.calls[:1])
         ),
     )
+
+
+def _find_words(call: Call) -> AgentWords:
+    here = call.services.extensions()
+    return find_words(each for each in load_extensions() if each.name in here)
 
 
 async def status(call: Call, request: StatusRequest) -> StatusReply:
@@ -172,19 +130,15 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
     )
     listed = tuple(action for section in SHOWN for action in found.sections.get(section, ()))
     around = await circumstances.read_circumstances(call.services, call.caller, listed)
-    entries = {
-        section: tuple(
-            entry(action, around[action.action_id], now_ms) for action in found.sections.get(section, ())
-        )
-        for section in SHOWN
-    }
-    measured = tuple(_make_entry(each, effects) for each in found.measured)
+    entries = {section: tuple(map(entry, found.sections.get(section, ()))) for section in SHOWN}
     return StatusReply(
         ok=True,
         workspace_id=workspace_id,
         user_message=_message(found),
-        show=_show(found, entries, measured, now_ms),
-        next=_next(found, around, now_ms, call),
+        agent_guide=make_guide(
+            {TEXT: shown} if (shown := _show(found, around, now_ms)) else {},
+            _next(found, around, now_ms, call),
+        ),
         counts=found.counts,
         went_out=entries[Section.WENT_OUT],
         approved_not_sent=entries[Section.APPROVED_NOT_SENT],
@@ -194,28 +148,16 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
         unknown=entries[Section.UNKNOWN],
         taken_down=entries[Section.TAKEN_DOWN],
         expired=entries[Section.EXPIRED],
-        measured=measured,
-        due_measurements=tuple(
-            DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in found.due
-        ),
-        lessons=tuple(from_record(Lesson, each, body=_short(each)) for each in found.lessons),
+        extra={name: value for part in found.parts for name, value in part.extra.items()},
     )
 
 
-def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
-    open_still = action.executed_ms is None
+def entry(action: Action) -> StatusEntry:
     return StatusEntry(
         action_id=action.action_id,
-        run_id=action.run_id,
-        what=headline(action.effect),
-        channel=action.view.label,
-        when=iso_time(_moment(action)),
-        why=explain(action, around.obstacle, now_ms),
-        url="" if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url or "",
-        help_url=(around.help_url or "") if open_still else "",
-        severity=action.preflight.severity if action.status == "awaiting_approval" else "",
-        expires_at=iso_time(action.expires_ms) if action.status == "awaiting_approval" else None,
-        schedule_for=iso_time(action.schedule_ms) if open_still else None,
+        name=name_of(action),
+        tenant_id=action.tenant_id or "",
+        schedule_for=iso_time(action.schedule_ms) if action.executed_ms is None else None,
     )
 
 
@@ -223,21 +165,6 @@ def _moment(action: Action) -> int:
     """Return the time of an action's last change of state, as far as its record shows it."""
     approved_ms = action.approval.at_ms if action.approval is not None else None
     return action.executed_ms or approved_ms or action.created_ms
-
-
-def _make_entry(found: Measured, effects: EffectTypes) -> MeasuredEntry:
-    body = found.scheduled.body
-    measured = decode_measurement(body) if body is not None else None
-    known = [each for each in measured.sources if each.status == "ok"] if measured is not None else []
-    lines = [f"{effects.label(each.channel)}: {describe_reading(each, short=True)}." for each in known]
-    return MeasuredEntry(
-        run_id=found.scheduled.run_id,
-        what=found.about,
-        when=iso_time(found.scheduled.measured_ms or 0),
-        totals=measured.totals if measured is not None else {},
-        next_move=measured.next_move.move if measured is not None else "",
-        results=" ".join(lines) or "No numbers.",
-    )
 
 
 _COUNTED: Final = (
@@ -255,48 +182,41 @@ _COUNTED: Final = (
 def _message(found: Overview) -> str:
     lines = [words.format(n=_number(n)) for section, words in _COUNTED if (n := found.counts[section])]
     counted = f"{', '.join(lines)}." if lines else "Nothing is open and nothing went out lately."
-    learned = f" Learned lately: {_short(found.lessons[0])}" if found.lessons else ""
-    return counted[0].upper() + counted[1:] + learned
+    added = "".join(f" {part.said}" for part in found.parts if part.said)
+    return counted[0].upper() + counted[1:] + added
 
 
 def _number(count: int) -> str:
     return f"{count}" if count < MOST_COUNTED else f"{MOST_COUNTED} or more"
 
 
-def _short(lesson: Entry) -> str:
-    return truncate(" ".join(lesson.body.split()), MAX_LESSON)
-
-
-def _show(
-    found: Overview,
-    entries: dict[Section, tuple[StatusEntry, ...]],
-    measured: tuple[MeasuredEntry, ...],
-    now_ms: int,
-) -> str:
+def _show(found: Overview, around: dict[str, Circumstances], now_ms: int) -> str:
     parts = []
     for section in SHOWN:
-        if not entries[section]:
+        listed = found.sections.get(section, ())
+        if not listed:
             continue
         total = found.counts[section]
-        more = f", the newest {len(entries[section])}" if total > len(entries[section]) else ""
+        more = f", the newest {len(listed)}" if total > len(listed) else ""
         lines = [f"**{SECTION_TITLES[section]}** ({_number(total)}{more})"]
-        by_id = {str(action.action_id): action for action in found.sections[section]}
-        lines += [_line(each, _moment(by_id[each.action_id]), now_ms) for each in entries[section]]
+        lines += [_line(action, around[action.action_id], now_ms) for action in listed]
         parts.append("\n".join(lines))
-    if measured:
-        lines = [f"- {each.what or 'A run'}: {each.results} Next: {each.next_move}" for each in measured]
-        parts.append("\n".join(["**Measured lately**", *lines]))
-    if waiting := [each for each in found.due if each.due_ms > now_ms]:
-        parts.append(f"The next results arrive {readable_time(waiting[0].due_ms, now_ms)}.")
-    if found.lessons:
-        lines = [f"- {each.tenant_id}: {_short(each)}" for each in found.lessons[:LESSONS_SHOWN]]
-        parts.append("\n".join(["**Learned lately**", *lines]))
-    return "\n\n".join(parts) or "Nothing is open and nothing went out lately."
+    parts += (text for part in found.parts for text in part.shown)
+    return "\n\n".join(parts)
 
 
-def _line(each: StatusEntry, at_ms: int, now_ms: int) -> str:
-    what = f"- {each.channel}: “{each.what}”, {readable_time(at_ms, now_ms)}."
-    return " ".join(part for part in (what, each.why, each.help_url, each.url) if part)
+def _line(action: Action, around: Circumstances, now_ms: int) -> str:
+    """Return the line of an action. What has a time begins with it."""
+    name = f" ({name_of(action)})" if name_of(action) != action.effect.channel else ""
+    done = {Status.APPROVED: "approved ", Status.AWAITING_APPROVAL: "prepared "}.get(action.status, "")
+    due = [f"{label} {value}:" for label, value in list_due(action, is_overdue(action, now_ms))]
+    whose = f" for {action.tenant_id}" if action.tenant_id else ""
+    when = readable_time(_moment(action), now_ms)
+    what = f"{action.view.label}{name}{whose}: “{headline(action.effect)}”, {done}{when}."
+    why = explain(action, around.obstacle, now_ms)
+    help_url = around.help_url if action.executed_ms is None else None
+    url = None if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url
+    return " ".join(filter(None, ("-", *(due if done else ()), what, why, help_url, url)))
 
 
 def _next(
@@ -304,12 +224,12 @@ def _next(
 ) -> tuple[SuggestedCall, ...]:
     """The most urgent calls first; else the calls that start something."""
     urgent = tuple(_open_calls(found, around, now_ms))[:MOST_CALLS]
-    may_begin = WRITE_RIGHT in call.caller.scopes and LAUNCH in call.services.extensions()
-    return urgent or (BEGIN if may_begin else (REPORT,))
+    beginning = _find_words(call).calls if WRITE_RIGHT in call.caller.scopes else ()
+    return urgent or beginning or (REPORT,)
 
 
 def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) -> Iterator[SuggestedCall]:
-    """Yield calls for unknown outcomes first, then for pending, blocked and unmeasured actions."""
+    """Yield calls for unknown outcomes first, then for pending and blocked actions, then what extensions add."""
     if unknown := found.sections.get(Section.UNKNOWN):
         about: dict[str, Any] = {"actionId": unknown[0].action_id}
         yield SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider")
@@ -320,35 +240,14 @@ def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) 
             yield wait_call(waiting[0])
     for section in (Section.APPROVED_NOT_SENT, Section.BY_HAND):
         following = (
-            next_calls(action.effect.channel, action, around[action.action_id])
-            for action in found.sections.get(section, ())
+            next_calls(action, around[action.action_id]) for action in found.sections.get(section, ())
         )
         if (calls := next(filter(None, following), None)) is not None:
             yield calls[0]
-    overdue = [each for each in found.due if each.due_ms <= now_ms]
-    if overdue:
-        yield SuggestedCall("chieflab_measure", {"runId": overdue[0].run_id}, "to see how it went")
+    for part in found.parts:
+        yield from part.next
 
 
-LAUNCH_CALL: Final = SuggestedCall(
-    "chieflab_launch_product",
-    {},
-    "the user wants to launch something",
-    LAUNCH_NEEDS,
-)
-POST: Final = SuggestedCall(
-    "chieflab_post",
-    {},
-    "the user wants one post",
-    {"channel": "where it appears, such as linkedin, x or site", "body": "the text, written by you"},
-)
-SEND: Final = SuggestedCall(
-    "chieflab_send",
-    {},
-    "the user wants to write to someone",
-    {"to": "the addresses", "subject": "the subject", "body": "the text, written by you"},
-)
-BEGIN: Final = (LAUNCH_CALL, POST, SEND)
 REPORT: Final = SuggestedCall("chieflab_report", {}, "the user asks what was done")
 
 TOOLS = (
@@ -356,10 +255,9 @@ TOOLS = (
         name="chieflab_status",
         title="How things are",
         description="One table of this workspace: what went out, what is approved but not sent and why, what waits, "
-        "what is to be done by hand, what failed, what is unknown, what was measured, lessons learned, and next "
-        "calls. USE WHEN a session starts, or the user asks how things are, or whether a post or mail was published "
-        "or did go out.",
-        category="primary",
+        "is stuck, is to be done by hand, failed or is unknown, what was measured, and lessons learned. USE WHEN a "
+        "session starts, or the user asks how things are, what happened while they were away, or whether a post or "
+        "mail was published, did work or go out or go through, and why not.",
         behaviour=READS,
         request=StatusRequest,
         reply=StatusReply,
@@ -370,7 +268,6 @@ TOOLS = (
         title="How this works",
         description="The loop, its rules and what this server cannot do, in a few lines. USE WHEN you are unsure what "
         "to call next.",
-        category="workspace",
         behaviour=READS,
         request=Help,
         reply=HelpReply,

@@ -16,10 +16,11 @@ from typing import TypeVar
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.core.jobs import STANDARD_RETRIES_MS, Job
+from assent.engine.core.jobs import Job
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.webhooks import long_runs
+from assent.gate.next_try import RETRY_PAUSES_MS
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import StoreUnavailable
@@ -62,7 +63,7 @@ async def finish(services: Services, find: Callable[[str], Tool | None], job: Jo
     except StoreUnavailable:
         raise
     except Exception:
-        if job.attempts <= len(STANDARD_RETRIES_MS):
+        if job.attempts <= len(RETRY_PAUSES_MS):
             raise
         log.exception("run %s failed for good", run_id)
         await long_runs.fail(services, run, Refusal(Reason.INTERNAL_ERROR))

@@ -9,11 +9,13 @@ import msgspec
 
 from assent.engine.actions import circumstances
 from assent.gate.gate import ANY_CONTENT
-from assent.gate.records import Action
+from assent.gate.records import Action, name_of
+from assent.kernel.canonical import short_digest
+from assent.kernel.guide import Guide, make_guide
 from assent.kernel.ids import require_action_id
-from assent.kernel.refusals import Replay, SuggestedCall, bad_argument
+from assent.kernel.refusals import Replay, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
-from assent.present.cards import ManualBrief, manual_brief
+from assent.present.cards import manual_brief
 from assent.present.next_steps import Circumstances, ask, ask_to_do, next_calls
 from assent.present.outlook import Executed, answer_executed
 from assent.tools.approvals import decider_for
@@ -36,11 +38,9 @@ class HandedOver(WireRecord, kw_only=True):
     revision: int
     digest: str
     published: bool
-    brief: ManualBrief
     user_message: str
     stop_rule: str
-    show: str = ""
-    next: tuple[SuggestedCall, ...] = ()
+    agent_guide: Guide | msgspec.UnsetType = msgspec.UNSET
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -90,21 +90,18 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
 
 def answer_handover(before: Action, action: Action, around: Circumstances) -> HandedOver:
     """Return the brief, and say that nothing is published yet."""
-    key, brief = action.effect.channel, manual_brief(action.effect, action.view)
-    message = _message(before, action, around)
-    ending = ask(key, action, around)
+    brief = manual_brief(action.effect, action.view)
+    shown = "\n\n".join(filter(None, (brief.text, ask(action, around))))
     return HandedOver(
         ok=True,
         action_id=action.action_id,
         run_id=action.run_id,
         status=action.status,
         revision=action.revision,
-        digest=action.digest,
+        digest=short_digest(action.digest),
         published=action.status == "executed",
-        brief=brief,
-        user_message=message,
-        show="\n\n".join(filter(None, (message, brief.text, ending))),
-        next=next_calls(key, action, around),
+        user_message=_message(before, action, around),
+        agent_guide=make_guide({name_of(action): shown}, next_calls(action, around)),
         stop_rule="Do not say that it was published or sent before the user said so.",
     )
 
@@ -134,7 +131,6 @@ TOOLS = (
         description="Turns an action into one that the human publishes by hand and gives the brief to copy and paste. "
         "USE WHEN a channel has no live connector (Hacker News, Reddit, Product Hunt) or the user would rather "
         "publish it themselves instead. Nothing is published by this call.",
-        category="execute",
         behaviour=DECIDES,
         request=UseManualFallback,
         reply=HandedOver,
@@ -146,9 +142,8 @@ TOOLS = (
         name="chieflab_record_manual_publish",
         title="Record what was published by hand",
         description="Records that the human published or sent an approved action by hand, with the link to it; an "
-        "e-mail has none. USE WHEN the user says that they posted or sent it, on Reddit for "
-        "instance. Refuses with requires_approval unless it was approved.",
-        category="execute",
+        "e-mail has none. USE WHEN the user says that they posted, pasted or sent it, on Reddit for instance, and at "
+        "which address. Refuses with requires_approval unless it was approved.",
         behaviour=DECIDES,
         request=RecordManualPublish,
         reply=Executed,

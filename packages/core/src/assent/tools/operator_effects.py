@@ -8,22 +8,21 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from assent.engine.actions import circumstances
+from assent.engine.actions import circumstances, pictures
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.offloading import call_extension
-from assent.engine.learning import pictures
 from assent.extensions.channels import TEXTS, ChannelEffect, TextLimit
 from assent.extensions.effect_types import prepare_effect, prepare_message
 from assent.extensions.operators import EffectFunction
 from assent.extensions.options import MAX_URL_CHARS
 from assent.gate.pictures import IMAGE
-from assent.gate.records import Effect, Media
+from assent.gate.records import Effect, Media, PlannedTime
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Record
 from assent.ports import Draft, Preparation, StagedEffect
-from assent.tools.arguments import IdempotencyKey, TenantIdArgument, addresses, line, moment
+from assent.tools.arguments import IdempotencyKey, TenantIdArgument, addresses, line, planned_time
 from assent.tools.definition import WRITES, Call, Tool
 from assent.use_cases import runs
 
@@ -50,7 +49,6 @@ def make_tool(effect: EffectFunction) -> Tool:
         name=effect.tool,
         title=effect.options.title,
         description=f"{effect.description} {NOTHING_HAPPENS}",
-        category="primary",
         behaviour=WRITES,
         request=effect.signature.request_type(effect.tool, own),
         reply=PreparedRun,
@@ -64,12 +62,11 @@ async def prepare(effect: EffectFunction, call: Call, request: Any) -> PreparedR
     """Stage an effect with the arguments of the call. The function itself is not called."""
     given = msgspec.to_builtins(request)
     arguments = {each.name: given[each.name] for each in effect.signature.parameters}
-    schedule_for = getattr(request, "scheduleFor", None)
-    schedule_ms = moment("scheduleFor", schedule_for) if schedule_for is not None else None
+    due = planned_time("scheduleFor", getattr(request, "scheduleFor", None)) or PlannedTime(None)
     wanted = await call_extension(
         effect.operator.id,
         f"the checks of {effect.type_id}",
-        lambda: prepare_effect(effect, arguments, schedule_ms),
+        lambda: prepare_effect(effect, arguments, due.ms),
     )
     given.pop("idempotencyKey")
     noun, options = effect.options.title, effect.options
@@ -91,7 +88,8 @@ async def prepare(effect: EffectFunction, call: Call, request: Any) -> PreparedR
                     executor_tool=options.executor_tool,
                     draft=0,
                     severity=options.risk,
-                    schedule_ms=schedule_ms,
+                    schedule_ms=due.ms,
+                    schedule_offset=due.offset,
                     paths={"body": "arguments", "scheduleFor": "scheduleFor"},
                 ),
             ),
@@ -114,7 +112,6 @@ def make_message_tool(channel: ChannelEffect) -> Tool:
         name=channel.tool,
         title=channel.noun,
         description=f"{channel.description} {NOTHING_HAPPENS}",
-        category="primary",
         behaviour=WRITES,
         request=_make_request(channel),
         reply=PreparedRun,
@@ -159,8 +156,7 @@ async def prepare_to_send(channel: ChannelEffect, call: Call, request: Any) -> P
     """Stage a message for approval. Calls no connector but for its readiness."""
     given = msgspec.to_builtins(request)
     given.pop("idempotencyKey", None)
-    schedule_for = getattr(request, "scheduleFor", None)
-    schedule_ms = moment("scheduleFor", schedule_for) if schedule_for is not None else None
+    due = planned_time("scheduleFor", getattr(request, "scheduleFor", None)) or PlannedTime(None)
     asset_id, options = getattr(request, "imageAssetId", None), channel.options
     picture = await _load_picture(call, asset_id) if asset_id else None
     effect = await _build_effect(channel, call, request, picture)
@@ -184,7 +180,8 @@ async def prepare_to_send(channel: ChannelEffect, call: Call, request: Any) -> P
                     draft=0,
                     picture=None if picture is None else 1,
                     severity=options.risk,
-                    schedule_ms=schedule_ms,
+                    schedule_ms=due.ms,
+                    schedule_offset=due.offset,
                     paths=PATHS,
                 ),
             ),

@@ -99,7 +99,6 @@ TOOLS = (
         title="Read the policy",
         description="Tells who may approve what in this workspace, in words and as data. USE WHEN the user asks who "
         "may approve, or why an approval in the chat does not count.",
-        category="workspace",
         behaviour=READS,
         request=GetPolicy,
         reply=PolicyAnswer,
@@ -110,7 +109,6 @@ TOOLS = (
         title="Set the policy",
         description="Replaces the policy of this workspace. Needs a key with the scope policy:write, which no agent "
         "has unless a person made one for it. USE WHEN a program of the workspace's owner manages the policy.",
-        category="workspace",
         behaviour=WRITES,
         request=SetPolicy,
         reply=PolicyAnswer,

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.engine.actions import actions
-from assent.engine.learning import measurement
+from assent.engine.actions import actions, hooks
+from assent.engine.actions.staging import add_address
 from assent.engine.views import run_views
 from assent.engine.views.run_views import ActionCount
 from assent.gate.audit import ActionRecord, build_record
@@ -104,6 +104,7 @@ async def list_runs(call: Call, request: ListRuns) -> RunList:
     page = await call.services.store.read(
         lambda: run_views.runs(
             workspace_id,
+            call.services.effects,
             before=request.cursor or "",
             most=request.limit,
             now_ms=call.now_ms,
@@ -140,12 +141,12 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
         run = yield from require_run(workspace_id, run_id)
         assets = yield from actions.run_assets(workspace_id, run_id)
         staged = yield from actions.run_actions(workspace_id, run_id)
-        planned = yield from measurement.find(workspace_id, run_id)
-        return run, assets, staged, planned
+        results = yield from hooks.read_results(workspace_id, (run_id,), call.services.effects)
+        return run, assets, staged, results.get(run_id)
 
-    run, assets, staged, planned = await call.services.store.read(begin)
+    run, assets, staged, result = await call.services.store.read(begin)
     states = (state_in_run(action, call.now_ms) for action in staged)
-    measured = planned is not None and planned.measured_ms is not None
+    measured = result is not None and result.is_read
     return from_record(
         RunRecord,
         run,
@@ -156,7 +157,7 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
         actions=tuple(build_record(action, call.now_ms) for action in staged),
         review_url=call.review_url(run_id),
         about=describe_run(run.inputs),
-        measured_at=iso_time(planned.measured_ms or planned.due_ms) if planned is not None else None,
+        measured_at=iso_time(result.read_ms or result.due_ms) if result is not None else None,
     )
 
 
@@ -173,7 +174,8 @@ async def list_assets(call: Call, request: ListAssets) -> AssetList:
         shown = recent[: request.limit]
         if len(recent) > request.limit:
             cursor = shown[-1].asset_id
-    return AssetList(ok=True, assets=tuple(map(asset_record, shown)), next_cursor=cursor)
+    found = tuple(asset_record(add_address(call.services, asset)) for asset in shown)
+    return AssetList(ok=True, assets=found, next_cursor=cursor)
 
 
 async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
@@ -183,7 +185,7 @@ async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
     found = await call.services.store.read(lambda: actions.find_asset(workspace_id, request.asset_id))
     if found is None:
         raise refuse_unknown_id("asset")
-    return asset_record(found)
+    return asset_record(add_address(call.services, found))
 
 
 def require_run(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Run]:
@@ -209,7 +211,6 @@ TOOLS = (
         title="List runs",
         description="Lists earlier runs of this workspace, newest first: what each was about, its status and how its "
         "actions stand. USE WHEN you look for something prepared before.",
-        category="workspace",
         behaviour=READS,
         request=ListRuns,
         reply=RunList,
@@ -220,7 +221,6 @@ TOOLS = (
         title="Show a run",
         description="One run with its inputs, outputs, assets and actions as they are now. USE WHEN you need to pick "
         "up a run again.",
-        category="workspace",
         behaviour=READS,
         request=GetRun,
         reply=RunRecord,
@@ -231,7 +231,6 @@ TOOLS = (
         title="List assets",
         description="Lists texts and measurements that runs produced, newest first, or those of one run. USE WHEN you "
         "want to find a text or a result of an earlier run.",
-        category="workspace",
         behaviour=READS,
         request=ListAssets,
         reply=AssetList,
@@ -242,7 +241,6 @@ TOOLS = (
         title="Show an asset",
         description="One asset in full, with the evidence and the memory that shaped it. USE WHEN you need the whole "
         "text of one that was listed.",
-        category="workspace",
         behaviour=READS,
         request=GetAsset,
         reply=AssetRecord,

@@ -7,26 +7,34 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, circumstances, decisions
+from assent.engine.actions import actions, approvals, circumstances, hooks, send_jobs
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.audit.views import LastDecision, last_decision
-from assent.engine.core import jobs
-from assent.engine.core.waits import WaitedAction
-from assent.engine.learning import measurement
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.preflight import is_expired
-from assent.gate.records import OUTPUT, WORKFLOW, Action, Assurance, ExecutionState, Status, is_by_hand
+from assent.gate.records import (
+    OUTPUT,
+    WORKFLOW,
+    Action,
+    Assurance,
+    ExecutionState,
+    Status,
+    is_by_hand,
+    name_of,
+)
 from assent.gate.review_link import EXECUTE_RIGHT
+from assent.gate.transitions import APPROVED, RETRYABLE, state_of
 from assent.kernel.canonical import DIGEST_PREFIX
+from assent.kernel.guide import Guide, SuggestedCall, make_guide
 from assent.kernel.ids import ActionId, require_action_id
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
-from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
 from assent.present.calls import wait_call
 from assent.present.cards import render_card
-from assent.present.next_steps import Circumstances, next_calls
+from assent.present.next_steps import Circumstances, next_calls, say_due
+from assent.present.outlook import describe_binding
 from assent.present.status_report import SECTION_TITLES, Section, explain, find_section
 from assent.tools.arguments import ActionIdArgument, DigestArgument
 from assent.tools.definition import READS, Call, Tool
@@ -100,9 +108,10 @@ class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     decision: DecisionView | None
     result: ResultView | None
     waiting: Waited
-    show: str
     user_message: str
-    next: tuple[SuggestedCall, ...]
+    agent_guide: Guide | msgspec.UnsetType
+    review_url: str | msgspec.UnsetType = msgspec.UNSET
+    """The page on which a person goes on, if this caller cannot."""
     approvals: tuple[GivenApprovalView, ...] | msgspec.UnsetType = msgspec.UNSET
     """The approvals so far, if several people must approve it."""
     approvals_missing: int | msgspec.UnsetType = msgspec.UNSET
@@ -129,10 +138,8 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     if ended is None and call.peer is not None:
         call.peer.step_aside()
     while ended is None:
-        place = WaitedAction(stored.action.workspace_id, action_id, stored.action.version)
-        ended = await call.services.background.waits.wait(
-            place, until_ms, call.peer.gone if call.peer else None
-        )
+        gone = call.peer.gone if call.peer else None
+        ended = await call.services.background.waits.wait(stored.action, until_ms, gone)
         stored = await _look(call, action_id, until_ms)
         if ended == "changed" and stored.sending:
             ended = None  # approved and being sent: the answer is its result
@@ -182,16 +189,15 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
             valid = [each for each in now if approvals.counts(each, action, needed)]
             missing = max(0, needed.approvers - len(valid))
             given = tuple(_view_given(each, each in valid) for each in now)
-        planned = None
+        result = None
         if action.status is Status.EXECUTED:
-            planned = yield from measurement.find(workspace_id, action.run_id)
+            results = yield from hooks.read_results(workspace_id, (action.run_id,), call.services.effects)
+            result = results.get(action.run_id)
         sending = action.execution_state is ExecutionState.EXECUTING
-        if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
-            due_ms = yield from jobs.find_due(
-                workspace_id, decisions.SEND_JOB, f"{action_id}:{action.version}"
-            )
-            sending = due_ms is not None and due_ms <= until_ms
-        measured_ms = planned.due_ms if planned is not None else None
+        if state_of(action) in (APPROVED, RETRYABLE):
+            job = yield from send_jobs.find(action)
+            sending = job is not None and job.is_open and job.due_ms <= until_ms
+        measured_ms = result.due_ms if result is not None else None
         return FoundAction(action, decision, measured_ms, given, missing, sending)
 
     return await call.services.store.read(begin)
@@ -204,7 +210,7 @@ def _view_given(each: GivenApproval, counts: bool) -> GivenApprovalView:
 
 
 def _changes(before: Action, after: Action) -> tuple[str, ...]:
-    fields = [name for name in before.effect.__struct_fields__ if name != "schedule_ms"]
+    fields = [name for name in before.effect.__struct_fields__ if not name.startswith("schedule_")]
     changed = [name for name in fields if getattr(before.effect, name) != getattr(after.effect, name)]
     if before.schedule_ms != after.schedule_ms:
         changed.append("schedule")
@@ -213,8 +219,7 @@ def _changes(before: Action, after: Action) -> tuple[str, ...]:
 
 def answer_shown(stored: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
     action, decision = stored.action, stored.decision
-    message = _message(stored, around.obstacle, now_ms)
-    card = render_card(action.effect.channel, action, around)
+    shown = f"**{_title(action, now_ms)}.**\n\n{render_card(action, around)}"
     return from_record(
         ShownAction,
         build_record(action, now_ms),
@@ -224,9 +229,9 @@ def answer_shown(stored: FoundAction, waited: Waited, around: Circumstances, now
         else None,
         result=_result(stored),
         waiting=waited,
-        show=f"**{_title(action, now_ms)}.** {message.removeprefix('Approved. ')}\n\n{card}",
-        user_message=message,
-        next=_next(stored, around, now_ms),
+        user_message=_message(stored, around.obstacle, now_ms),
+        agent_guide=make_guide({name_of(action): shown}, _next(stored, around, now_ms)),
+        review_url=around.review_url or msgspec.UNSET,
         approvals=stored.given if stored.missing is not None else msgspec.UNSET,
         approvals_missing=stored.missing if stored.missing is not None else msgspec.UNSET,
     )
@@ -267,10 +272,13 @@ def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return f"{explain(action, blocker, now_ms)} Look there and tell me."
     if action.status is not Status.AWAITING_APPROVAL or is_expired(action, now_ms):
-        return explain(action, blocker, now_ms)
+        due = f"Not before {say_due(action)}. " if (action.schedule_ms or 0) > now_ms else ""
+        return f"{due}{explain(action, blocker, now_ms)}"
     if decision is not None and decision.what == "changes asked":
         comment = f": “{decision.comment}”" if decision.comment else ""
         return f"{_name(decision)} asked for changes{comment}."
+    if decision is not None and decision.what == "edited" and not decision.assurance:
+        return describe_binding(action)
     if decision is not None and decision.what == "edited":
         return f"{_name(decision)} changed it. It waits for approval as it is now."
     if stored.missing and stored.given:
@@ -294,7 +302,7 @@ def _name(decision: LastDecision) -> str:
 
 def _next(stored: FoundAction, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
     action = stored.action
-    following = next_calls(action.effect.channel, action, around)
+    following = next_calls(action, around)
     if action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms):
         wait = wait_call(action)
         return (*following, wait) if around.may_decide and not around.unfit else following
@@ -306,10 +314,9 @@ TOOLS = (
         name=NAME,
         title="Show an action",
         description="One action as it is now: content, status, the newest decision with its comment, what became of "
-        "it. With waitSeconds (at most 50) it answers when the user decides on the page, so that you learn what they "
-        "did there. USE WHEN you need the current state or the exact text of an action or draft, or the user decides "
-        "on the page. Do not call it in a loop without waitSeconds.",
-        category="review",
+        "it. With waitSeconds (at most 50) it answers when the user decides on the page. USE WHEN you need the "
+        "current state, to show a draft again or the exact text of an action, or the user decides on the page. Do not "
+        "call it in a loop without waitSeconds.",
         behaviour=READS,
         request=GetAction,
         reply=ShownAction,

@@ -30,17 +30,17 @@ from assent.engine.workflows.answers import (
 )
 from assent.engine.workflows.run_search import FoundRun
 from assent.gate.effects import EffectTypes
-from assent.gate.records import Action, Status, is_rewritten
+from assent.gate.records import Action, Status, is_rewritten, name_of
 from assent.gate.views import Severity
+from assent.kernel.guide import SuggestedCall, make_guide
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
-from assent.kernel.limits import MAX_WAIT_SECONDS
-from assent.kernel.refusals import Reason, Recovery, Refusal, SuggestedCall, bad_argument
+from assent.kernel.refusals import Problem, Reason, Recovery, Refusal, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.toolsets import Toolset
 from assent.ports import Begin
-from assent.present.calls import Phrase
+from assent.present.calls import wait_call
 from assent.present.cards import quote
-from assent.present.next_steps import Circumstances, ask, commands
+from assent.present.next_steps import EDIT, Circumstances, ask, next_calls
 from assent.present.workflow_step import OTHER_CONTENT
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, TOOLSET_OF, WRITES, Call, Prose, Tool
@@ -202,9 +202,14 @@ def find_definition(call: Call, workflow_id: str) -> Compiled | Refusal:
             recovery_tool="workflow_list",
             recovery_args={"query": " ".join(_PARTS.split(workflow_id[:200].lower())).strip()},
         )
-    issues = "; ".join(f"{issue.path}: {issue.message}" for issue in found.issues[:5])
-    file = PurePath(found.file).name
-    return bad_argument("workflowId", f"a workflow without mistakes ({file}: {issues})", workflow_id)
+    first = found.issues[0]
+    counted = f" ({len(found.issues)} mistakes in all)" if len(found.issues) > 1 else ""
+    mistakes = f"{first.path}: {first.message.rstrip('.')}{counted}"
+    return Refusal(
+        Reason.WORKFLOW_INVALID,
+        facts={"workflow": workflow_id, "file": PurePath(found.file).name, "mistakes": mistakes},
+        problems=[Problem(issue.path, issue.message, issue.code) for issue in found.issues],
+    )
 
 
 def _near(workflow_id: str, definitions: list[Definition]) -> list[str]:
@@ -349,7 +354,7 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
         return Prose(Resumed(ok=True, runs=(), resumed=None, latest=latest), run_search.write_latest(latest))
     best = _choose(found)
     resumed, state, _ = await _open_run(call, best.state_token)
-    reply = await store.read(lambda: run_search.rehydrate(resumed, state, rules=True))
+    reply = await store.read(lambda: run_search.rehydrate(resumed, state, lost=True))
     words = len(run_search.split_query(request.query or ""))
     said = run_search.write_found(reply.text, best, found, words)
     return Prose(Resumed(ok=True, runs=found, resumed=reply.answer), said)
@@ -420,8 +425,7 @@ TOOLS = (
         name="workflow_list",
         title="List workflows",
         description="Lists the workflows that can be followed here, the best fitting first where query says what is "
-        "wanted. USE WHEN the user wants a task done step by step, or asks which workflows there are.",
-        category="workflow",
+        "wanted. USE WHEN the user wants a task done step by step, or asks which workflows or procedures there are.",
         behaviour=READS,
         request=WorkflowList,
         reply=WorkflowListing,
@@ -432,7 +436,6 @@ TOOLS = (
         title="Look at a workflow",
         description="Shows what a workflow is for and, as a preview, its steps as a diagram. Starts nothing. USE "
         "WHEN you choose between workflows, or the user wants to see the steps before a start.",
-        category="workflow",
         behaviour=READS,
         request=WorkflowInspect,
         reply=WorkflowDetails,
@@ -442,8 +445,8 @@ TOOLS = (
         name="workflow_start",
         title="Start a workflow",
         description="Starts a run of a workflow and gives the first step with its tokens. USE WHEN the user wants to "
-        "follow one. Do what pending.prompt says, then call workflow_advance with both tokens.",
-        category="workflow",
+        "start, follow or go through one, step by step. Do what pending.prompt says, then call workflow_advance with "
+        "both tokens.",
         behaviour=WRITES,
         request=WorkflowStart,
         reply=WorkflowAnswer,
@@ -454,11 +457,11 @@ TOOLS = (
     Tool(
         name="workflow_advance",
         title="Complete a step",
-        description="Completes the pending step and gives the next one. USE WHEN the step is done. Send stateToken and "
-        "ackToken of the same answer unchanged, with notesMarkdown on what was done. The same call again gives the "
-        "same answer; other content from an older token makes a branch. With stateToken alone it says where the run "
-        "stands and changes nothing. A step that a person must confirm answers requires_approval until they decided.",
-        category="workflow",
+        description="Completes the pending step and gives the next one. USE WHEN the step is done. Send stateToken "
+        "and ackToken of the same answer unchanged, with notesMarkdown on what was done. The same call again gives "
+        "the same answer; other content from an older token makes a branch: so one goes back to a step. With "
+        "stateToken alone it says where the run stands. A step that a person must confirm answers requires_approval "
+        "until they decided.",
         behaviour=DECIDES,
         request=WorkflowAdvance,
         reply=WorkflowAnswer,
@@ -471,7 +474,6 @@ TOOLS = (
         title="Keep notes",
         description="Keeps notes on the current step without completing it. USE WHEN substantial work happens between "
         "steps: a rewound chat forgets it otherwise.",
-        category="workflow",
         behaviour=DECIDES,
         request=WorkflowCheckpoint,
         reply=WorkflowAnswer,
@@ -482,9 +484,9 @@ TOOLS = (
     Tool(
         name="workflow_resume",
         title="Find a run again",
-        description="Finds earlier runs by session, workflow or words, and says where the freshest one stands. USE "
-        "WHEN tokens are lost or the user wants to continue where they left off.",
-        category="workflow",
+        description="Finds earlier runs by session, workflow or words, and says where the freshest one stands, what "
+        "other branches or attempts of it found, and the tokens of its steps. USE WHEN tokens are lost, or the user "
+        "wants to continue a procedure where they left off, go back to an earlier step, or know what was found.",
         behaviour=READS,
         request=WorkflowResume,
         reply=Resumed,
@@ -498,7 +500,6 @@ TOOLS = (
 #
 # The calls are complete: the approval of exactly this content, and the refused call as it was sent.
 
-KEY: Final = "this step"
 MOST_REPEATED_CHARS: Final = 8_000
 """The longest refused call that is repeated in the answer."""
 RISKS: Final[dict[Toolset, Severity]] = {
@@ -526,17 +527,14 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
     # An approval that is not enough leaves the step waiting, so the policy says who decides.
     around = outlook.describe(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
     recovery = refusal.recovery()
-    # The agent changes a step by submitting it again.
-    said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]
     how = _ways_to_decide(recovery, action, around)
+    shown = {name_of(action): render_step(action, around)}
     return Refusal.from_answer(
         msgspec.structs.replace(
             recovery,
             **how,
             review_url=call.review_url(action.run_id),
-            show=render_step(recovery.user_message, action, around),
-            commands=said or msgspec.UNSET,
-            next=_next(action, around, said, sent),
+            agent_guide=make_guide(shown, _next(action, around, sent)),
         )
     )
 
@@ -557,25 +555,23 @@ _DECIDED_ELSEWHERE: Final = (
 )
 
 
-def render_step(message: str, action: Action, around: Circumstances) -> str:
+def render_step(action: Action, around: Circumstances) -> str:
     """Return the text for the person: the quoted submission of the step, and the answers to
     give."""
     content = action.effect.body.removeprefix(action.effect.title).lstrip("\n")
-    parts = [message, quote(content), ask(KEY, action, around) or ""]
+    parts = [quote(content), ask(action, around) or ""]
     return "\n\n".join(part for part in parts if part)
 
 
-def _next(
-    action: Action, around: Circumstances, said: list[Phrase], sent: dict[str, Any]
-) -> list[SuggestedCall]:
+def _next(action: Action, around: Circumstances, sent: dict[str, Any]) -> list[SuggestedCall]:
     tokens = {name: sent[name] for name in ("stateToken", "ackToken")}
     if action.status is Status.REJECTED or is_rewritten(action):
         when = "with other content, as the person wants it; that needs a new approval"
         return [SuggestedCall(ADVANCE, tokens, when, OTHER_CONTENT)]
-    calls = [SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs) for each in said]
-    if not around.may_decide:
-        waiting = {"actionId": action.action_id, "waitSeconds": MAX_WAIT_SECONDS}
-        calls.insert(0, SuggestedCall("chieflab_get_action", waiting, "the user decides on the review page"))
+    calls = [wait_call(action)]
+    if action.status is Status.AWAITING_APPROVAL:
+        # The agent changes a step by submitting it again.
+        calls = [each for each in next_calls(action, around) if each.name != EDIT]
     again = "once it is approved: the refused call again, exactly as it was sent"
     if len(msgspec.json.encode(sent)) > MOST_REPEATED_CHARS:
         left = {name: AS_SENT for name in sent if name not in tokens}

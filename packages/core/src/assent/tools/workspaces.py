@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
+from assent.engine.actions import hooks
 from assent.engine.core import tenancy
 from assent.engine.core.rate import address_owner, allow_own
 from assent.engine.core.services import Services
-from assent.engine.learning import credits
 from assent.engine.people import signup
-from assent.gate.credits import CreditAccount
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
@@ -100,15 +99,6 @@ class KeyUse(WireRecord):
     scopes: list[str]
 
 
-class CreditsView(WireRecord):
-    """The remaining credits for metered actions; `balance` is null without a limit."""
-
-    unlimited: bool
-    balance: int | None
-    reserved: int
-    spent: int
-
-
 class WorkspaceReply(WireRecord):
     ok: bool
     workspace_id: str
@@ -116,18 +106,22 @@ class WorkspaceReply(WireRecord):
     created_at: str
     key: KeyUse
     tenants: list[str]
+    """The first of them; chieflab_list_tenants has all."""
     rate_limit_per_minute: int
-    credits: CreditsView
+    extra: dict[str, Any] = {}
+    """What extensions add, such as the credits for metered actions."""
 
 
 async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
     caller = call.caller
 
-    def describe() -> Transaction[tuple[tenancy.Workspace, list[str], CreditAccount]]:
-        workspace, tenants = yield from tenancy.describe(caller.workspace_id)
-        return workspace, tenants, (yield from credits.account(caller.workspace_id))
+    def describe() -> Transaction[tuple[tenancy.Workspace, list[str], dict[str, Any]]]:
+        workspace = yield from tenancy.get_workspace(caller.workspace_id)
+        tenants = yield from tenancy.list_tenants(caller.workspace_id)
+        named = [each.tenant_id for each in tenants]
+        return workspace, named, (yield from hooks.read_account(caller.workspace_id))
 
-    workspace, tenants, had = await call.services.store.read(describe)
+    workspace, tenants, extra = await call.services.store.read(describe)
     return WorkspaceReply(
         ok=True,
         workspace_id=workspace.workspace_id,
@@ -136,7 +130,7 @@ async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
         key=KeyUse(caller.key_id or "local", caller.mode, sorted(caller.scopes)),
         tenants=tenants,
         rate_limit_per_minute=allow_own(call.services.limits.calls, caller.calls_per_minute).most,
-        credits=CreditsView(had.unlimited, had.available, had.reserved, had.spent),
+        extra=extra,
     )
 
 
@@ -144,11 +138,10 @@ TOOLS = (
     Tool(
         name=SIGNUP,
         title="Get a workspace",
-        description="Requests a workspace key for a user who has none. Returns deliveryUrl, a one-time page where "
-        "the human takes the key, if need be once it is confirmed; the key never enters the chat. USE WHEN a call "
-        "answered missing_api_key, or the user has no key yet and wants to sign up or create a workspace. Ask the user "
-        "for their e-mail address first, show userMessage, then wait. DO NOT call it again while a link is open.",
-        category="workspace",
+        description="Requests a workspace key for a user who has none. Returns deliveryUrl, a one-time page where the "
+        "human takes the key; it never enters the chat. USE WHEN a call answered missing_api_key, or the user has no "
+        "key yet and wants to sign up or create a workspace. Ask the user for their e-mail address first, show "
+        "userMessage, then wait. DO NOT call it again while a link is open.",
         behaviour=WRITES,
         request=SignupWorkspace,
         reply=SignupStarted,
@@ -160,7 +153,6 @@ TOOLS = (
         title="Show the workspace",
         description="Shows the workspace that the key belongs to: its name, the key's rights, its tenants, limits "
         "and the credits that are left. USE WHEN you must check that a key works or which workspace it is.",
-        category="workspace",
         behaviour=READS,
         request=GetWorkspace,
         reply=WorkspaceReply,

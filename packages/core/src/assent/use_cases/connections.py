@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from assent.engine.actions import account_binding, actions, circumstances, send_jobs
 from assent.engine.connections.grants import revoke
-from assent.engine.connections.key_access import API_KEY
 from assent.engine.connections.oauth import REFRESH, OAuthAccess, find_access
 from assent.engine.core import connection_store
 from assent.engine.core.connection_store import ConnectionStore
+from assent.engine.core.jobs import Job
 from assent.engine.core.services import EffectServices
-from assent.gate.connection import Connection, ConnectionState, NewConnection, OpenedSecrets, Verified
+from assent.gate.connection import (
+    API_KEY,
+    Connection,
+    ConnectionState,
+    NewConnection,
+    OpenedSecrets,
+    Verified,
+)
+from assent.gate.preflight import is_expired
+from assent.gate.records import Action, Status
+from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import MAX_PAGE
+from assent.kernel.refusals import Refusal
 from assent.use_cases.decisions import R, Write
 
 
@@ -41,6 +56,44 @@ async def connect_with_key(
         settings={**verified.settings, **settings},
     )
     return await connect(store, workspace_id, provider, new, by=by)
+
+
+async def follow(services: EffectServices, job: Job) -> None:
+    """Follow a new connection, as its job. What was prepared without an account gets it: new content, for which a
+    person is asked now and not when it is due. What was approved for this account and waited for it is tried now."""
+    provider, by = job.payload["provider"], job.payload["by"]
+    for status in (Status.AWAITING_APPROVAL, Status.APPROVED):
+        after = ""
+        while page := await services.store.read(
+            partial(actions.trail, job.workspace_id, status, after, MAX_PAGE)
+        ):
+            after = page[-1].action_id
+            for action in page:
+                if _is_meant(services, action, provider):
+                    await _follow(services, action, by)
+
+
+def _is_meant(services: EffectServices, action: Action, provider: str) -> bool:
+    """Whether an action can still be sent, and through this provider."""
+    kind = services.effects.find(action.effect)
+    ways = (action.effect.connector, *(kind.via if kind is not None else ()))
+    is_open = state_of(action) in (AWAITING, APPROVED, RETRYABLE)
+    return (
+        provider in ways
+        and is_open
+        and action.view.executes == "server"
+        and not is_expired(action, services.clock.now_ms())
+    )
+
+
+async def _follow(services: EffectServices, action: Action, by: str) -> None:
+    readiness = await circumstances.ask_readiness(services, action.workspace_id, action.effect)
+    if not readiness.ready:
+        with suppress(Refusal):  # it changed meanwhile, or its type is gone
+            await account_binding.bind(services, action, by=by, via="connect")
+    elif action.status is Status.APPROVED:
+        now_ms = services.clock.now_ms()
+        await services.store.write(lambda: send_jobs.resume(action, now_ms))
 
 
 async def choose(

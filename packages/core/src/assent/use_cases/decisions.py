@@ -15,16 +15,15 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from assent.engine.actions import account_binding, actions, circumstances, decisions, flood, recording
-from assent.engine.actions.content import PreparedEdit, prepare_edit
+from assent.engine.actions.content import PreparedEdit, describe, prepare_edit
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import EffectServices, ExecutionServices, Services, StoreServices
 from assent.engine.core.tenancy import Principal
-from assent.engine.views import review
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import Readiness, is_expired
-from assent.gate.records import OPEN, Action
+from assent.gate.records import OPEN, Action, Assurance, Effect, PlannedTime
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
@@ -168,19 +167,17 @@ async def read_readiness(services: EffectServices, action: Action) -> Readiness 
 def _approve(
     services: ExecutionServices, wish: DecisionOrder, now_ms: int, *, undo: bool
 ) -> Transaction[Action]:
-    action = yield from decisions.approve(
-        wish.decider,
-        wish.action.action_id,
-        wish.seen,
-        now_ms,
-        seals=services.keys.seals,
-        send_now=wish.send,
-        undo_ms=services.limits.undo_ms if undo else 0,
+    return (
+        yield from decisions.approve(
+            wish.decider,
+            wish.action.action_id,
+            wish.seen,
+            now_ms,
+            seals=services.keys.seals,
+            send_now=wish.send,
+            undo_ms=services.limits.undo_ms if undo else 0,
+        )
     )
-    if wish.send:
-        # It may have been approved before, with a job that has given up.
-        yield from review.send_again(action, now_ms)
-    return action
 
 
 async def _write(services: ExecutionServices, bound: Action | None, write: Write[T, R], begin: Begin[T]) -> R:
@@ -275,7 +272,7 @@ async def edit(
     changes: dict[str, Any] | PreparedEdit,
     write: Write[Action, R],
     *,
-    schedule_ms: int | None = None,
+    due: PlannedTime | None = None,
     asked: str = "",
     key_of: str = "",
 ) -> R:
@@ -296,11 +293,33 @@ async def edit(
             prepared,
             wish.seen,
             now_ms,
-            schedule_ms=schedule_ms,
+            due=due,
             asked=asked,
             key_of=key_of,
         )
     )
+
+
+async def replace_content(
+    services: EffectServices, caller: Principal, waiting: Action, effect: Effect, part: str, via: str
+) -> Action:
+    """Give an open question that the server itself asks for a caller other content. A decision about what it showed
+    before is refused."""
+    view = await describe(services, caller.workspace_id, effect)
+    prepared = PreparedEdit(of=waiting.digest, names=(part,), effect=effect, view=view, checked=None)
+    return await edit(services, _order_of(caller, waiting, via), prepared, services.store.write)
+
+
+async def take_back(
+    services: StoreServices, caller: Principal, action: Action, reason: str, via: str
+) -> Action:
+    """Reject an action for the caller that asked for it and does not want it any more."""
+    return await reject(services.clock, _order_of(caller, action, via), reason, services.store.write)
+
+
+def _order_of(caller: Principal, action: Action, via: str) -> DecisionOrder:
+    decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, via, test=caller.is_test)
+    return DecisionOrder(decider, action, SeenVersion())
 
 
 async def try_blocked(

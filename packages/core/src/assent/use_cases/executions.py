@@ -13,6 +13,7 @@ from assent.engine.core import freezes
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import ExecutionServices
+from assent.engine.core.tenancy import Principal
 from assent.engine.views import review
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance, Freeze
@@ -58,9 +59,10 @@ async def _claim(services: ExecutionServices, order: ExecutionOrder) -> Action |
         raise
 
 
-async def hand_out(services: ExecutionServices, order: ExecutionOrder) -> Action:
+async def hand_out(services: ExecutionServices, caller: Principal, action_id: ActionId, tool: str) -> Action:
     """Claim an approved action for the agent that runs it itself, at most once. It is executing until the agent
     reports (`report`) or its lease ends."""
+    order = ExecutionOrder(workspace_id=caller.workspace_id, action_id=action_id, tool=tool, by=caller.name)
     claimed = await services.background.executions.run(_claim(services, order))
     if not isinstance(claimed, Action):
         raise TypeError("a claim without an idempotency key has no stored answer")

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from assent.engine.actions import actions, circumstances, staging
-from assent.engine.actions.content import READ_FIELDS, check_contents
+from assent.engine.actions.content import READ_FIELDS, check_contents, warn_of_deeds
 from assent.engine.actions.idempotency import run_once
 from assent.engine.actions.staging import Reply, Request
 from assent.engine.core.failpoints import failpoint
@@ -24,6 +26,7 @@ from assent.gate.gate import Decider
 from assent.gate.preflight import refuse_schedule
 from assent.gate.records import Action, Asset, Run
 from assent.gate.webhooks import name_event
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record
 from assent.ports import Begin, Preparation, Transaction
 
@@ -40,9 +43,9 @@ async def prepare(
     `shape` is the type of the operator's answer, `more` returns the fields that it adds or
     replaces.
     """
-    preparation = await _check(services, preparation)
-    now_ms = services.clock.now_ms()
     workspace_id = request.principal.workspace_id
+    preparation = await _check(services, workspace_id, preparation)
+    now_ms = services.clock.now_ms()
     preparation, readiness = await circumstances.with_targets(services, workspace_id, preparation)
     staged = await staging.build(services, request, preparation, readiness, now_ms)
     reply = await staging.answer(services, request, preparation, readiness, staged, shape, more)
@@ -100,7 +103,9 @@ class _Delivery(Record):
         return cls(services.new_id(now_ms), url, services.outgoing.webhook_host(url))
 
 
-async def _check(services: EffectServices, preparation: Preparation) -> Preparation:
+async def _check(
+    services: EffectServices, workspace_id: WorkspaceId, preparation: Preparation
+) -> Preparation:
     """Add warnings about the texts. Raises `Refusal` for an unfit text or time."""
     chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
     preparation = await run_long_apart(chars, check_contents, services.effects, preparation)
@@ -109,4 +114,10 @@ async def _check(services: EffectServices, preparation: Preparation) -> Preparat
         found = services.effects.find(wanted.effect)
         schedulable = found is None or found.schedulable
         refuse_schedule(wanted.schedule_ms, services.clock.now_ms(), path, schedulable=schedulable)
-    return preparation
+    effects = [
+        msgspec.structs.replace(
+            each, warnings=(*each.warnings, *await warn_of_deeds(services, workspace_id, each.effect))
+        )
+        for each in preparation.effects
+    ]
+    return msgspec.structs.replace(preparation, effects=tuple(effects))

@@ -1,15 +1,17 @@
-"""Let a workspace in, and say who may approve what in it: on the page, by a command and in the chat."""
+"""Let a workspace in, say who may approve what in it, stop its sending: on the page, by a command, in the chat."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from assent.engine.actions import policies
+from assent.engine.core import freezes
 from assent.engine.people import signup
 from assent.engine.people.people import Person
 from assent.engine.people.signup import Decision
 from assent.gate.policy import Policy
 from assent.kernel.ids import WorkspaceId
+from assent.ports import Store, StoreUnavailable
 from assent.use_cases.decisions import R, Write
 
 
@@ -25,3 +27,19 @@ async def set_policy(
 ) -> R:
     """Replace the policy of a workspace. It also applies to what is approved and not sent. Raises `BadPolicy`."""
     return await write(lambda: policies.save(workspace_id, source, now_ms, by=by))
+
+
+async def freeze(store: Store, workspace_id: WorkspaceId, now_ms: int, *, by: str, why: str) -> bool:
+    """Stop sending in a workspace, or with `SYSTEM_WORKSPACE` everywhere. Returns whether no process can begin to
+    send any more: False if a claim from before does not end. The freeze is stored either way."""
+    await store.write(lambda: freezes.freeze(workspace_id, now_ms, by=by, why=why))
+    try:
+        await store.write(lambda: freezes.await_claims(workspace_id))
+    except StoreUnavailable:  # a process hangs in a claim
+        return False
+    return True
+
+
+async def unfreeze(store: Store, workspace_id: WorkspaceId, now_ms: int, *, by: str) -> int | None:
+    """Let sending go on. Returns since when it was stopped, or None if it was not."""
+    return await store.write(lambda: freezes.unfreeze(workspace_id, now_ms, by=by))

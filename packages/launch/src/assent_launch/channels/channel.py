@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
 from assent import Effect
-from assent.platform.values import ByHand, HandField, Record
+from assent.platform import ByHand, HandField
+from assent.sdk import Record
 from assent_launch.content import counting
 from assent_launch.content.counting import Count
 

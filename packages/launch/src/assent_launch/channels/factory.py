@@ -8,11 +8,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from assent.platform.services import Clock, Connections, Connector, PicturesOf, pictures
+from assent.platform import Connections, Connector, PicturesOf
+from assent.platform.services import pictures
+from assent.sdk import Clock
 from assent_launch.channels.registry import MODULES, rank_connector
 
 if TYPE_CHECKING:
-    from assent.platform.services import Services
+    from assent.sdk import Services
     from assent_launch.site.feed import Visits
 
 

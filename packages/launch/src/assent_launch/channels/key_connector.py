@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from assent import Effect
-from assent.platform.services import KeyAccess, Reading, no_account
-from assent.platform.values import Action, Readiness, WorkspaceId
+from assent.platform import KeyAccess, Readiness, Reading
+from assent.sdk import Action, WorkspaceId
 
 
 class KeyConnector:
@@ -42,4 +42,4 @@ class KeyConnector:
         connection = await self._access.connection(workspace_id)
         if connection is None or connection.account(effect.account_id or "") is not None:
             return await self.readiness(workspace_id)
-        return no_account(self._access.label, effect)
+        return Readiness.of_another_account(self._access.label, effect)

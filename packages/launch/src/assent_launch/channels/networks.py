@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from assent import Effect
-from assent.platform.values import ByHand, HandField
+from assent.platform import ByHand, HandField
 from assent_launch.channels.channel import Channel, Limit, NoteForm, Size, count_chars, post_form
 from assent_launch.content import counting
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Final
 
-from assent.platform.values import BY_HAND, ConnectorInfo
+from assent.platform import BY_HAND, ConnectorInfo
 from assent_launch.channels import bluesky, contacts, email, google, networks, site, slack, zernio
 from assent_launch.channels.channel import Channel, Size
 

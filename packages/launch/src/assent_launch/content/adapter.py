@@ -12,7 +12,8 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.values import Record, cut, one_line, sentences
+from assent.platform import cut, one_line, sentences
+from assent.sdk import Record
 from assent_launch.channels.channel import Channel, check
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content import threads
@@ -20,7 +21,15 @@ from assent_launch.content.claims import claims_in, warnings_for
 from assent_launch.content.counting import addresses
 from assent_launch.content.evidence import Evidence, find_name
 from assent_launch.content.language import RIGHT_TO_LEFT, UNKNOWN, detect_language, is_greeting
-from assent_launch.content.lessons import NOTHING_LEARNED, Lessons, find_breaches, rules_from, rules_in_words
+from assent_launch.content.lessons import (
+    MAX_BREACHES,
+    NOTHING_LEARNED,
+    Lessons,
+    find_breaches,
+    rules_from,
+    rules_in_words,
+    standing_rules,
+)
 from assent_launch.content.records import SUPPLIED, CheckedText, Facts, MemoryUse, Written
 
 MAX_REMINDERS: Final = 8
@@ -49,10 +58,10 @@ def adapt(
     """Return the text as a draft; `problems` lists what the channel would refuse. `title` is the
     subject of an e-mail.
 
-    A `personal` e-mail is checked against its channel only, not against claims and lessons.
+    A `personal` e-mail is checked against its channel and the user's own rules, not against claims and lessons.
     """
     row = BY_ID[channel_id]
-    rules = () if personal else rules_from(lessons, channel_id)
+    rules = standing_rules(lessons) if personal else rules_from(lessons, channel_id)
     given = split_title(row, text, title, find_name(evidence))
     language = detect_language(given.body)
     language = evidence.language if language == UNKNOWN else language
@@ -65,7 +74,7 @@ def adapt(
     problems = checked.problems
     if len(parts) > threads.MOST_PARTS:
         problems = (*problems, f"A thread of {len(parts)} posts; {row.label} takes {threads.MOST_PARTS}.")
-    breaches = () if personal else find_breaches(given.body, evidence, rules)[:MAX_REMINDERS]
+    breaches = find_breaches(given.body, evidence, rules)[:MAX_BREACHES]
     return CheckedText(
         channel=channel_id,
         body="\n\n".join(parts) if len(parts) > 1 else given.body,

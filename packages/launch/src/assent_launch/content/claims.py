@@ -13,9 +13,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from assent.platform.values import Record, WireRecord, cut, from_record, sentences
+from assent.platform import cut, sentences
+from assent.sdk import Record, WireRecord, from_record
 from assent_launch.content.counting import addresses
-from assent_launch.content.evidence import SOURCES, Evidence
+from assent_launch.content.evidence import SOURCES, TOLD, Evidence
 from assent_launch.content.language import strip_full_stop, word_set
 
 
@@ -299,7 +300,8 @@ class Claim(WireRecord, kw_only=True):
 
     @property
     def supported(self) -> bool:
-        return bool(self.evidence)
+        """Whether more than a word in the chat supports it."""
+        return any(each.source != TOLD for each in self.evidence)
 
 
 def claims_in(texts: Iterable[str], evidence: Evidence) -> tuple[Claim, ...]:

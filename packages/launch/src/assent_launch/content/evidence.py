@@ -15,16 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.values import (
-    LINE_CHARS,
-    Record,
-    WireRecord,
-    find_flaw,
-    one_line,
-    sentences,
-    speaks_to_a_model,
-    suspicions_in,
-)
+from assent.platform import LINE_CHARS, find_flaw, one_line, sentences, speaks_to_a_model, suspicions_in
+from assent.sdk import Record, WireRecord
 from assent_launch.content.counting import without_emoji
 from assent_launch.content.language import detect_language, language_of_all, speaks, word_set
 from assent_launch.content.page import Page
@@ -202,8 +194,8 @@ _GENERAL: Final = re.compile(
     r"^(?:readme(?:\.\w+)?|about|introduction|overview|welcome|description)$", re.IGNORECASE
 )
 _TARGET: Final = r"(?:\((?:[^()\n]|\([^()\n]{0,100}\)){0,600}\)|\[[^\]\n]{0,100}\])"
-_PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\]" + _TARGET)
-_LINK: Final = re.compile(r"\[([^\]\n]{1,300})\]" + _TARGET)
+_PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}+\]" + _TARGET)
+_LINK: Final = re.compile(r"\[([^\]\n]{1,300}+)\]" + _TARGET)
 _EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`{1,3})(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
 _BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[xX]\]\s+)?(.+)")
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
@@ -352,6 +344,9 @@ def plain(markdown: str) -> str:
 
 # The sources of facts: their names in claims and the brain, and their uses.
 
+TOLD: Final = "told_fact"
+"""A fact or proof that was recorded in the chat. A draft may use it; it proves no claim."""
+
 SOURCES: Final[dict[str, str]] = {
     "brand_name": "the brand's name",
     "brand_audience": "the brand's audience",
@@ -378,6 +373,7 @@ SOURCES: Final[dict[str, str]] = {
     "repo_fact": "a remembered fact about the product",
     "proof": "a proof",
     "voice_sample": "a sample of the voice",
+    "told_fact": "what was told in the chat, which no person has confirmed",
 }
 """Every source with its name in a sentence."""
 
@@ -386,13 +382,14 @@ VALUE_SOURCES: Final = (
     "og_description",
     "readme",
     "repo_fact",
+    "told_fact",
     "headline",
     "page_text",
     "og_title",
     "page_title",
 )
 """Sources of a product's description, best first."""
-FEATURE_SOURCES: Final = ("readme_feature", "heading", "repo_fact")
+FEATURE_SOURCES: Final = ("readme_feature", "heading", "repo_fact", "told_fact")
 CHANGE_SOURCES: Final = ("whatChanged", "commit")
 
 MEMORY_SOURCES: Final[dict[str, str]] = {
@@ -402,6 +399,7 @@ MEMORY_SOURCES: Final[dict[str, str]] = {
     "proof_asset": "proof",
     "repo_fact": "repo_fact",
     "repo_facts": "repo_fact",
+    TOLD: TOLD,
 }
 """Kinds of brain entries that are facts, with their source. `lessons` reads the others."""
 
@@ -530,7 +528,7 @@ def from_entries(entries: Iterable[MemoryEntry]) -> tuple[Fact, ...]:
             continue
         most = 4_000 if source in ("voice_sample", "brand_voice") else LINE_CHARS
         found += _facts(
-            source, [entry.text], most, entry_id=entry.entry_id, prose=source in ("proof", "repo_fact")
+            source, [entry.text], most, entry_id=entry.entry_id, prose=source in ("proof", "repo_fact", TOLD)
         )
     return tuple(found)
 

@@ -12,7 +12,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from assent.platform.values import Record, cut, sentences
+from assent.platform import cut, sentences
+from assent.sdk import Record
 from assent_launch.content.counting import emoji_in
 from assent_launch.content.evidence import Evidence
 from assent_launch.content.language import is_greeting, word_set
@@ -45,6 +46,14 @@ class MeasuredResult(Record, kw_only=True):
     text: str
 
 
+class Edited(Record, kw_only=True):
+    """A text before and after a person's edit. A writer may read it; no rule uses it."""
+
+    channel: str
+    before: str
+    after: str
+
+
 class Lessons(Record, kw_only=True):
     """All lessons of a tenant, oldest first."""
 
@@ -52,10 +61,16 @@ class Lessons(Record, kw_only=True):
     asked: tuple[Asked, ...] = ()
     refused_claims: tuple[RefusedClaim, ...] = ()
     results: tuple[MeasuredResult, ...] = ()
+    edits: tuple[Edited, ...] = ()
+    standing: tuple[Asked, ...] = ()
+    """Rules that the user stated for every later text, word for word."""
 
     @property
     def chars(self) -> int:
-        said = (*(each.reason for each in self.rejections), *(each.text for each in self.asked))
+        said = (
+            *(each.reason for each in self.rejections),
+            *(each.text for each in (*self.asked, *self.standing)),
+        )
         return sum(map(len, (*said, *(each.text for each in self.refused_claims))))
 
 
@@ -79,6 +94,7 @@ RULES: Final[dict[str, str]] = {
     "plain": "Kept plain, as asked before.",
     "shorter": "Kept shorter, as asked before.",
     "phrase": "Avoids “{value}”, as asked before.",
+    "must": "Has “{value}”, as asked before.",
     "claim": "Leaves out a claim that was refused before: “{value}”",
     "words": "Asked before: “{value}”",
 }
@@ -89,6 +105,8 @@ MAX_LESSONS: Final = 60
 MAX_WORDS_CHARS: Final = 200
 MAX_RULES: Final = 120
 MAX_REMINDERS: Final = 3
+MAX_BREACHES: Final = 10
+"""How many broken requests a draft is warned about."""
 
 _LEAD: Final = (
     r"(?:(?:and|but|also|so|just|then|please|we|und|aber|bitte)\s+)*"
@@ -173,6 +191,18 @@ _FORBIDS_UNQUOTED: Final = re.compile(
     r"((?:(?:a|an|the)\s+)?[\w'’-]+(?:\s+[\w'’-]+){0,2}?)" + _TAIL,
     re.IGNORECASE,
 )
+_SIGNS_AS: Final = (
+    r"(?:always\s+)?sign(?:\s+(?:off|it|them|all|every|each|posts?|texts?|e-?mails?|mails?))*\s+(?:as|with)"
+)
+_DEMANDS: Final = re.compile(
+    _LEAD
+    + rf"(?:{_SIGNS_AS}|always\s+(?:(?:end|close|finish|start|begin|open)(?:\s+\w+){{0,2}}\s+with|say|write|"
+    rf"mention|name|include|add|use|{_CALLS}))(?:\s+(?:the\s+)?(?:words?|phrases?|line|link|name|signature))?\s+"
+    rf"({_MASK}(?:\s+(?:and|und)\s+{_MASK})*){_TAIL}",
+    re.IGNORECASE,
+)
+"""Matches a clause that asks for the quoted wordings at its end in every text."""
+_DEMANDS_UNQUOTED: Final = re.compile(_LEAD + rf"{_SIGNS_AS}\s+([^,;:]{{2,60}}?){_TAIL}", re.IGNORECASE)
 _SMALL: Final = word_set(
     "the a an and or of to in for with on is are it its this that we you our your i so too very about anything nothing "
     "never no not more much less only before after than when if unless der die das ein eine und oder zu mit auf ist "
@@ -197,10 +227,26 @@ _ABOUT_TEXTS: Final = re.compile(
 """Matches reasons about the way texts are written."""
 
 
+def can_check(rule: str) -> bool:
+    """Whether a draft is warned if it breaks a rule. Others are only read by the writer."""
+    return bool(_read_rules(rule[:READ_CHARS]))
+
+
+@lru_cache(maxsize=16)
+def standing_rules(lessons: Lessons) -> tuple[Rule, ...]:
+    """Return the user's own rules that can be checked. They hold for personal mail, too."""
+    found = [
+        Rule(kind, each.entry_id, value)
+        for each in lessons.standing[-MAX_LESSONS:]
+        for kind, value in _read_rules(each.text[:READ_CHARS])
+    ]
+    return tuple(found[:MAX_RULES])
+
+
 @lru_cache(maxsize=16)
 def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
     """Return the rules for this channel. The first lesson of a rule gives its entry id."""
-    found: list[Rule] = []
+    found: list[Rule] = list(standing_rules(lessons))
     for rejection in lessons.rejections[-MAX_LESSONS:]:
         if is_about_writing(rejection.reason):
             found += _from_words(rejection.reason, rejection.entry_id)
@@ -259,6 +305,10 @@ def _read_rules(text: str) -> list[tuple[str, str]]:
 def _read_clause(clause: str, quoted: list[str]) -> list[tuple[str, str]]:
     if _FORBIDS.fullmatch(clause):
         return [("phrase", phrase) for phrase in quoted if _is_wording(phrase)]
+    if _DEMANDS.fullmatch(clause):
+        return [("must", phrase) for phrase in quoted]
+    if not quoted and (signed := _DEMANDS_UNQUOTED.fullmatch(clause)) is not None:
+        return [("must", signed.group(1).strip())]
     kinds = [(kind, "") for kind, pattern in _REASONS if pattern.fullmatch(clause)]
     unquoted = None if kinds else _FORBIDS_UNQUOTED.fullmatch(clause)
     if unquoted is None:
@@ -343,6 +393,8 @@ def find_breaches(text: str, evidence: Evidence, rules: tuple[Rule, ...]) -> tup
             told = f"Has {_SIGNS[rule.kind]}, which an earlier request rules out."
         elif rule.kind == "phrase" and _says(text, rule.value):
             told = f"Says “{rule.value}”, which an earlier request rules out."
+        elif rule.kind == "must" and rule.value.casefold() not in text.casefold():
+            told = f"Lacks “{rule.value}”, which an earlier request asks for."
         elif rule.kind == "claim" and any(repeats(each, rule.value) for each in said):
             told = f"Makes a claim that was refused before: “{cut(rule.value, 80)}”"
         if told:

@@ -10,7 +10,8 @@ import re
 from html.parser import HTMLParser
 from typing import Final
 
-from assent.platform.values import Record, one_line
+from assent.platform import one_line
+from assent.sdk import Record
 from assent_launch.content.language import word_set
 
 MAX_CHARS: Final = 500_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from assent.platform.values import Record, WireRecord
+from assent.sdk import Record, WireRecord
 from assent_launch.channels.channel import Channel
 from assent_launch.content.claims import Claim
 from assent_launch.content.evidence import Evidence

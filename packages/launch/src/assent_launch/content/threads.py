@@ -13,7 +13,9 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.values import Effect, Problem, Reason, Refusal, sentences
+from assent import Effect
+from assent.platform import Problem, sentences
+from assent.sdk import Reason, Refusal
 from assent_launch.channels.channel import Channel, check, title_problems
 from assent_launch.content.counting import Count, addresses, clusters
 

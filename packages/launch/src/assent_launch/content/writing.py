@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from assent.platform.values import Record, sentences
+from assent.platform import cut, sentences
+from assent.sdk import Record
 from assent_launch.content.evidence import Evidence
 from assent_launch.content.lessons import Lessons, lessons_in_words, rules_from
 
@@ -18,12 +19,14 @@ MOST_CHARS: Final = 1_000
 """The most characters of all facts together."""
 MOST_SENTENCE_CHARS: Final = 240
 MOST_LESSONS: Final = 5
+MOST_EDITS: Final = 3
+MOST_EDIT_CHARS: Final = 300
 
 _USEFUL: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (4, ("whatChanged",)),
     (2, ("readme", "page_description", "og_description", "page_text")),
     (1, ("targetCustomer", "brand_audience")),
-    (2, ("proof", "repo_fact")),
+    (2, ("proof", "repo_fact", "told_fact")),
     (3, ("readme_feature", "heading", "brand_pillar")),
     (2, ("commit",)),
 )
@@ -35,6 +38,12 @@ class FactTold(Record):
     source: str
 
 
+class EditTold(Record):
+    channel: str
+    before: str
+    after: str
+
+
 class Writing(Record, kw_only=True, omit_defaults=True):
     """The facts, voice and lessons for a writer. `channels.needs` has the channel's limits."""
 
@@ -42,7 +51,11 @@ class Writing(Record, kw_only=True, omit_defaults=True):
     link: str = ""
     facts: tuple[FactTold, ...] = ()
     voice: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    """Standing requests of the user, word for word. The text has to obey each."""
     lessons: tuple[str, ...] = ()
+    edits: tuple[EditTold, ...] = ()
+    """What people changed lately in texts for these channels."""
 
 
 def gather_writing(
@@ -52,13 +65,20 @@ def gather_writing(
     *,
     goal: str = "",
 ) -> Writing:
-    learned = (said for each in channel_ids for said in _list_lessons(lessons, each))
+    wanted = tuple(channel_ids)
+    learned = (said for each in wanted for said in _list_lessons(lessons, each))
     voice = (_beginning(fact.text) for _, fact in evidence.of("brand_voice", "voice_sample"))
     return Writing(
         goal=goal or evidence.first("launchGoal"),
         link=evidence.product_url,
         facts=_facts(evidence),
         voice=tuple(dict.fromkeys(filter(None, voice)))[:3],
+        rules=tuple(each.text for each in lessons.standing),
+        edits=tuple(
+            EditTold(each.channel, cut(each.before, MOST_EDIT_CHARS), cut(each.after, MOST_EDIT_CHARS))
+            for channel in wanted
+            for each in [each for each in lessons.edits if each.channel == channel][-MOST_EDITS:]
+        ),
         lessons=tuple(dict.fromkeys(learned))[:MOST_LESSONS],
     )
 
@@ -77,6 +97,7 @@ _ASKED: Final[dict[str, str]] = {
     "shorter": "Keep it short.",
     "phrase": "Do not say “{value}”.",
     "claim": "Do not claim “{value}”.",
+    "must": "Always have “{value}” in it.",
 }
 
 

@@ -1,6 +1,8 @@
 """The ledger of credits: append-only entries and their sum, changed together (`missing_credits`, S0
 §7).
 
+An account is the fold of its entries. A new one is unlimited; its spending is counted all the same.
+
 An action is paid for in the transactions that execute it: reserved with the claim, settled with the
 delivery, released if it was certainly not sent, and kept reserved while the outcome is unknown.
 Each action has one charge that moves reserved → settled, or reserved → released → reserved, so
@@ -12,20 +14,59 @@ here.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from assent.engine.actions.hooks import Claimed, Settled
-from assent.engine.core import journal
-from assent.gate.credits import CreditAccount, CreditEntry, Kind
-from assent.gate.preflight import CREDITS_MISSING, may_lack_credits, price
-from assent.gate.records import Action, ExecutionState, Status, is_by_hand
-from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Reason, Refusal
-from assent.kernel.structs import from_row
-from assent.ports import Row, Rows, Transaction
-from assent.sql.loader import statements
+from assent.platform import note_event
+from assent.platform.values import is_by_hand, may_lack_credits, price
+from assent.sdk import (
+    Action,
+    ExecutionState,
+    Reason,
+    Refusal,
+    Row,
+    Status,
+    Transaction,
+    WireRecord,
+    WorkspaceId,
+    from_row,
+)
+from assent_launch.component import statements
+
+if TYPE_CHECKING:  # a command, which loads no more than it needs, imports this module
+    from assent.platform.services import Claimed, Settled
+
+Kind = Literal["grant", "limit", "unlimit", "reserve", "release", "settle", "charge"]
+
+
+class CreditEntry(WireRecord, kw_only=True):
+    """A line of the ledger. `charge` settles a refunded action that happened after all."""
+
+    seq: int
+    kind: Kind
+    amount: int
+    action_id: str | None
+    attempt_id: str | None
+    by: str
+    at_ms: int
+
+
+class CreditAccount(WireRecord):
+    """A workspace's balance. `reserved` covers unfinished and unknown actions."""
+
+    unlimited: bool = True
+    granted: int = 0
+    spent: int = 0
+    reserved: int = 0
+    seq: int = 0
+
+    @property
+    def available(self) -> int | None:
+        """The credits left; None without a limit. Negative if more happened than was covered."""
+        return None if self.unlimited else self.granted - self.spent - self.reserved
+
 
 MAX_CREDITS: Final = 1_000_000_000_000
 """Largest amount of an entry, far below the range of the integers that hold the sums."""
@@ -44,7 +85,7 @@ def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[CreditEntr
 
 def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Transaction[CreditAccount]:
     """Add credits. A workspace that had no limit is limited to the granted credits from then on."""
-    yield from journal.note(workspace_id, "credits_granted", {"amount": amount, "by": by}, now_ms)
+    yield from note_event(workspace_id, "credits_granted", {"amount": amount, "by": by}, now_ms)
     rows = yield statements.grant_credits(workspace_id=workspace_id, amount=amount)
     return (yield from _write(workspace_id, rows, "grant", amount, by, now_ms))
 
@@ -54,10 +95,10 @@ def limit(
 ) -> Transaction[CreditAccount]:
     """Set how much a workspace may spend from now on; None removes the limit."""
     if amount is None:
-        yield from journal.note(workspace_id, "credits_unlimited", {"amount": 0, "by": by}, now_ms)
+        yield from note_event(workspace_id, "credits_unlimited", {"amount": 0, "by": by}, now_ms)
         rows = yield statements.unlimit_credits(workspace_id=workspace_id)
         return (yield from _write(workspace_id, rows, "unlimit", 0, by, now_ms))
-    yield from journal.note(workspace_id, "credits_limited", {"amount": amount, "by": by}, now_ms)
+    yield from note_event(workspace_id, "credits_limited", {"amount": amount, "by": by}, now_ms)
     rows = yield statements.limit_credits(workspace_id=workspace_id, amount=amount)
     return (yield from _write(workspace_id, rows, "limit", amount, by, now_ms))
 
@@ -71,7 +112,7 @@ def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transa
     weighed = []
     for action in staged:
         judged = price(action.preflight, left)
-        if left is not None and CREDITS_MISSING not in judged.gates:
+        if left is not None and judged.estimated_cost_credits <= left:
             left -= judged.estimated_cost_credits
         weighed.append(msgspec.structs.replace(action, preflight=judged))
     return tuple(weighed)
@@ -139,7 +180,7 @@ def _move(action: Action, before: str, state: str, kind: Kind, now_ms: int) -> T
 
 def _write(
     workspace_id: WorkspaceId,
-    rows: Rows,
+    rows: Sequence[Row],
     kind: Kind,
     amount: int,
     by: str,

@@ -11,28 +11,43 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
-from assent.engine.actions.hooks import Settled
-from assent.engine.core import connection_store, jobs, journal
-from assent.engine.core.services import EffectServices
-from assent.engine.learning import memory as brain
-from assent.gate.connection import Connection
-from assent.gate.effects import EffectTypes
-from assent.gate.mail import is_personal
-from assent.gate.measurement.metrics import describe_numbers, fold_name, read_numbers, select_credible
-from assent.gate.measurement.recommend import NO_SOURCE, NextMove, Usual, assess
-from assent.gate.records import Action, Asset, Status, is_by_hand, plan_interval
-from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.limits import HOUR_MS
-from assent.kernel.structs import Record, WireRecord, from_row
-from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Rows, Transaction
-from assent.present.refusals import refuse_measurement
-from assent.sql.loader import statements
+from assent.platform import Campaign, Connection, EffectTypes, Reading
+from assent.platform.services import (
+    CampaignSource,
+    Measurable,
+    NotSent,
+    Settled,
+    actions,
+    connection_store,
+    jobs,
+    journal,
+)
+from assent.platform.values import NO_SOURCE, Asset, is_by_hand, is_personal, make_guide, plan_interval
+from assent.sdk import (
+    Action,
+    Reason,
+    Record,
+    Refusal,
+    Retry,
+    Row,
+    RunId,
+    Services,
+    Status,
+    SuggestedCall,
+    Transaction,
+    WireRecord,
+    WorkspaceId,
+    from_row,
+)
+from assent_launch.component import statements
+from assent_launch.learning import memory as brain
+from assent_launch.learning.metrics import describe_numbers, fold_name, read_numbers, select_credible
+from assent_launch.learning.recommend import NextMove, Usual, assess
 
 ASSET_TYPE = "measurement"
 
@@ -120,7 +135,7 @@ log = logging.getLogger("assent.measurement")
 
 MEASURE_JOB: Final = "measure_run"
 HISTORY: Final = 20
-RETRY_AFTER_MS: Final = 12 * HOUR_MS
+RETRY_AFTER_SECONDS: Final = 12 * 60 * 60
 
 
 class Scheduled(Record, kw_only=True):
@@ -179,7 +194,7 @@ def is_all_by_hand(sent: tuple[Action, ...]) -> bool:
 
 
 async def read_all(
-    services: EffectServices,
+    services: Services,
     sent: tuple[Action, ...],
     by_hand: dict[str, Reading],
     connections: dict[str, Connection],
@@ -199,7 +214,7 @@ async def read_all(
     return tuple(check_reading(reading) for reading in (*noted, *found) if reading is not None)
 
 
-async def read_action(services: EffectServices, action: Action) -> Reading:
+async def read_action(services: Services, action: Action) -> Reading:
     """Read the connector of an action."""
     channel, source = action.effect.channel, action.effect.connector
     connector: object = services.connectors.get(source)
@@ -229,14 +244,14 @@ def _make_campaign(sent: tuple[Action, ...], connections: dict[str, Connection],
     )
 
 
-def sources(services: EffectServices) -> list[tuple[str, CampaignSource]]:
+def sources(services: Services) -> list[tuple[str, CampaignSource]]:
     """Return the sources that can measure a whole run."""
     everyone: list[tuple[str, object]] = list(services.connectors.items())
     return [(name, source) for name, source in everyone if isinstance(source, CampaignSource)]
 
 
 async def _read_campaign(
-    services: EffectServices, source: tuple[str, CampaignSource], of_run: Campaign
+    services: Services, source: tuple[str, CampaignSource], of_run: Campaign
 ) -> Reading | None:
     """Read a source about the whole run; None if the workspace does not use it."""
     name, connector = source
@@ -306,9 +321,38 @@ def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | No
     return read_scheduled(rows[0]) if rows else None
 
 
-def due(workspace_id: WorkspaceId, most: int) -> Transaction[list[Scheduled]]:
-    """Return the runs that wait for their measurement."""
-    rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most)
+def find_all(workspace_id: WorkspaceId, run_ids: Iterable[str]) -> Transaction[list[Scheduled]]:
+    """Return when some runs are or were measured."""
+    wanted = msgspec.json.encode(list(run_ids)).decode()
+    rows = yield statements.list_run_measurements(workspace_id=workspace_id, wanted=wanted)
+    return [read_scheduled(row) for row in rows]
+
+
+def list_read(
+    workspace_id: WorkspaceId, since_ms: int, most: int, tenant_id: str = ""
+) -> Transaction[list[Scheduled]]:
+    """Return the runs that were measured since a time, newest first; of one tenant if it is named."""
+    if tenant_id:
+        found = yield from list_measured(workspace_id, tenant_id, most)
+        return [each for each in found if (each.measured_ms or 0) > since_ms]
+    rows = yield statements.list_read_measurements(workspace_id=workspace_id, since_ms=since_ms, most=most)
+    return [read_scheduled(row) for row in rows]
+
+
+def list_unmeasured(
+    workspace_id: WorkspaceId, since_ms: int, most: int, tenant_id: str = ""
+) -> Transaction[list[Scheduled]]:
+    """Return the runs that are due after a time and have no numbers yet, the soonest first; of one tenant if it
+    is named."""
+    rows = yield statements.list_unmeasured(
+        workspace_id=workspace_id, since_ms=since_ms, most=most, tenant_id=tenant_id
+    )
+    return [read_scheduled(row) for row in rows]
+
+
+def due(workspace_id: WorkspaceId, most: int, tenant_id: str = "") -> Transaction[list[Scheduled]]:
+    """Return the runs that wait for their measurement; of one tenant if it is named."""
+    rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most, tenant_id=tenant_id)
     return [read_scheduled(row) for row in rows]
 
 
@@ -368,7 +412,7 @@ def read_scheduled(row: Row) -> Scheduled:
     return from_row(Scheduled, row)
 
 
-def list_reported(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Rows]:
+def list_reported(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Sequence[Row]]:
     """List the reported numbers of a run, by channel."""
     return (yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id))
 
@@ -406,3 +450,38 @@ def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
     if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
         return True
     return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)))
+
+
+def refuse_measurement(message: str, retry_after_seconds: int | None = None) -> Refusal:
+    """Return `measurement_unavailable`. Only an empty measurement is repeated, once (E99)."""
+    if retry_after_seconds is None:
+        return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message)
+    return Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message=message,
+        fix="Stop for now. After retryAfterSeconds repeat the call once; do not wait for it in this chat.",
+        retry=Retry.SAME,
+        retry_after_seconds=retry_after_seconds,
+    )
+
+
+def refuse_unmeasured(sent: tuple[Action, ...]) -> Refusal:
+    """Return the refusal for actions done by hand, whose numbers only the person can report."""
+    channels = list(dict.fromkeys(action.effect.channel for action in sent))
+    args: dict[str, Any] = {"runId": sent[0].run_id}
+    needs = {"metrics": "the numbers", "source": "where they were read"}
+    if len(channels) == 1:
+        args["channel"] = channels[0]
+    else:
+        needs["channel"] = "one of " + ", ".join(channels)
+    refusal = Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message="This was done by hand, so no numbers arrive automatically. Tell me the numbers that you see "
+        "there, and where you read them.",
+        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
+        retry=Retry.NEVER,
+    )
+    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
+    return Refusal.from_answer(
+        msgspec.structs.replace(refusal.recovery(), agent_guide=make_guide({}, [tell]))
+    )

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import msgspec
 
-from assent.engine.actions import actions
-from assent.engine.core import jobs, journal
-from assent.engine.core.jobs import Job
-from assent.engine.core.services import EffectServices
-from assent.engine.learning import measurement
-from assent.engine.learning.measurement import Measurement, RunFacts
-from assent.gate.records import Asset, Status
-from assent.kernel.ids import AssetId, RunId, WorkspaceId
-from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.kernel.times import iso_time, readable_time
-from assent.ports import Clock, Transaction
-from assent.present.refusals import refuse_measurement, refuse_unmeasured
-from assent.use_cases.decisions import R, Write
+from assent.platform.services import Write, actions, jobs, journal
+from assent.platform.values import Asset, AssetId, readable_time
+from assent.sdk import (
+    Clock,
+    Job,
+    Reason,
+    Refusal,
+    RunId,
+    Services,
+    Status,
+    Transaction,
+    WorkspaceId,
+    bad_argument,
+    iso_time,
+)
+from assent_launch.learning import measurement
+from assent_launch.learning.measurement import Measurement, RunFacts, refuse_measurement, refuse_unmeasured
+
+R = TypeVar("R")
 
 
-async def measure_job(services: EffectServices, job: Job) -> bool:
+async def measure_job(services: Services, job: Job) -> bool:
     """Measure a run and complete the job. If all sources are empty, record that."""
     if (early_ms := job.due_ms - services.clock.now_ms()) > 0:
         raise jobs.JobDeferred(early_ms)  # the clock was set back after the claim
@@ -34,7 +41,7 @@ async def measure_job(services: EffectServices, job: Job) -> bool:
 
 
 async def measure(
-    services: EffectServices, workspace_id: WorkspaceId, run_id: RunId, *, by: str, job: Job | None = None
+    services: Services, workspace_id: WorkspaceId, run_id: RunId, *, by: str, job: Job | None = None
 ) -> tuple[Measurement, Asset]:
     """Read every source of a run, store the result and complete the job, if one is given.
 
@@ -60,7 +67,7 @@ async def measure(
         raise refuse_measurement(
             "No source has numbers yet: "
             + "; ".join(f"{services.effects.label(r.channel)}: {r.reason}" for r in readings),
-            retry_after_seconds=measurement.RETRY_AFTER_MS // SECOND_MS,
+            retry_after_seconds=measurement.RETRY_AFTER_SECONDS,
         )
     asset_id = AssetId(services.new_id(now_ms))
     found = measurement.assess_run(iso_time(now_ms), readings, services.effects, facts.earlier)

@@ -8,23 +8,17 @@ and workspaces never see each other's entries.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from assent.engine.actions.hooks import ApprovalEnded, Decided, Erased, Staged
-from assent.gate.mail import keeps_requests, keeps_text
-from assent.gate.records import Action, Asset
-from assent.gate.transitions import Move
-from assent.kernel import canonical, ids
-from assent.kernel.ids import WorkspaceId
-from assent.kernel.structs import Record, WireRecord
-from assent.ports import Row, Transaction
-from assent.present.guidance import MemoryUsed
-from assent.sql.loader import statements
+from assent.platform import digest
+from assent.platform.services import ApprovalEnded, Decided, Erased, Staged, tenancy
+from assent.platform.values import Asset, MemoryUsed, Move, derive_uuid7, keeps_requests, keeps_text
+from assent.sdk import Action, Record, Row, Transaction, WireRecord, WorkspaceId
+from assent_launch.component import statements
 
 Kind = Literal[
     "brand_voice",
@@ -40,7 +34,12 @@ Kind = Literal[
 ]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 FACTS: Final = ("repo_fact", "proof")
-"""Kinds that a draft may quote once a person confirmed them."""
+"""Kinds that prove a claim once a person confirmed them."""
+
+RULES: Final = ("brand_voice", "lesson")
+"""Kinds that the user states as a rule for every later text."""
+MAX_RULES: Final = 20
+"""Standing rules in one answer."""
 
 State = Literal["confirmed", "proposed", "retired"]
 
@@ -50,7 +49,7 @@ ASKED: Final = "asked"
 LOGGED: Final = "logged"
 """A fact of a risky claim: a check found it, and no person refused it."""
 
-DEFAULT_TENANT: Final = "default"
+DEFAULT_TENANT: Final = tenancy.DEFAULT_TENANT
 MAX_EXCERPT: Final = 4_000
 MAX_QUERY_WORDS: Final = 12
 
@@ -96,8 +95,7 @@ def tenant_of(tenant_id: str | None) -> str:
 def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transaction[str | None]:
     """Store a memory; returns None if its natural key exists (E33)."""
     # The id is made from the key, because a store may run a transaction twice.
-    entropy = hashlib.sha256(f"{workspace_id}:{entry.natural_key}".encode()).digest()[: ids.RANDOM_BYTES]
-    entry_id = ids.uuid7(now_ms, entropy)
+    entry_id = derive_uuid7(now_ms, f"{workspace_id}:{entry.natural_key}".encode())
     made = yield statements.insert_brain_entry(
         workspace_id=workspace_id,
         entry_id=entry_id,
@@ -115,7 +113,7 @@ def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transac
     )
     if not made:
         return None
-    if entropy[0] % WORDS_BATCH == 0:
+    if int(entry_id[-2:], 16) % WORDS_BATCH == 0:
         yield statements.index_brain_words()
     return entry_id
 
@@ -129,6 +127,32 @@ def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int
         )
     rows.sort(key=lambda row: str(row["entry_id"]), reverse=True)
     return [entry_of(row) for row in rows[:most]]
+
+
+def read_lessons(workspace_id: WorkspaceId, most: int) -> Transaction[list[Entry]]:
+    """Return the lessons of all tenants, newest first."""
+    rows = yield statements.list_brain_lessons(workspace_id=workspace_id, most=most)
+    return [entry_of(row) for row in rows]
+
+
+def read_rules(workspace_id: WorkspaceId, tenant_id: str | None) -> Transaction[list[Entry]]:
+    """Return the standing rules of a tenant, or of all, oldest first."""
+    rows: list[Row] = []
+    for kind in RULES:
+        rows += yield statements.list_brain_rules(
+            workspace_id=workspace_id, tenant_id=tenant_id or "", kind=kind, most=MAX_RULES
+        )
+    found = sorted(map(entry_of, rows), key=lambda entry: entry.entry_id)
+    return list_rules(found)[-MAX_RULES:]
+
+
+def list_rules(found: Iterable[Entry]) -> list[Entry]:
+    """Return the standing rules among some memories. A request with an edit was about one text."""
+    return [
+        entry
+        for entry in found
+        if entry.kind in RULES and entry.state == "confirmed" and not entry.facts.get(ASKED)
+    ]
 
 
 def read_usable(
@@ -185,6 +209,7 @@ def decision_entry(
     action: Action,
     kind: Literal["approval", "rejection", "edit"],
     facts: dict[str, Any],
+    before: str = "",
 ) -> NewEntry:
     """Return the memory of a decision. A rejection's reason may be a lesson; an edit is none."""
     channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT]
@@ -193,7 +218,7 @@ def decision_entry(
         "rejection": f"Rejected for {channel}: {facts.get('reason', '')}",
         "edit": f"Edited for {channel}: {text[:300]}",
     }
-    kept = {**_origin(action, facts), "text": text}
+    kept = {**_origin(action, facts), "text": text, **({"before": before[:MAX_EXCERPT]} if before else {})}
     if kind == "rejection":
         kept["reason"] = facts.get("reason", "")
     return NewEntry(
@@ -237,7 +262,9 @@ def remember_decision(decided: Decided) -> Transaction[None]:
         yield from remember(workspace_id, decision_entry(action, "rejection", facts), now_ms)
     if decided.move is Move.EDIT:
         if "body" in decided.changed and keeps_text(action) and keeps_text(before):
-            yield from remember(workspace_id, decision_entry(action, "edit", facts), now_ms)
+            yield from remember(
+                workspace_id, decision_entry(action, "edit", facts, before.effect.body), now_ms
+            )
         if decided.asked and keeps_requests(action) and keeps_requests(before):
             yield from remember(workspace_id, lesson_entry(action, decided.asked, facts), now_ms)
 
@@ -322,7 +349,7 @@ def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
                 kind="claim_risk",
                 body=claim["text"],
                 source="drafting",
-                natural_key=f"claim_risk:{canonical.digest([tenant_of(asset.tenant_id), claim['text']])}",
+                natural_key=f"claim_risk:{digest([tenant_of(asset.tenant_id), claim['text']])}",
                 state="proposed",
                 channel=asset.channel,
                 run_id=asset.run_id,

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.engine.core import journal
-from assent.engine.learning import memory as brain
-from assent.engine.learning.memory import Entry, Kind, NewEntry, State
-from assent.kernel.canonical import digest
-from assent.kernel.ids import WorkspaceId
-from assent.kernel.structs import Record
-from assent.kernel.texts import like
-from assent.ports import Row, Transaction
-from assent.sql.loader import statements
+from assent.platform import digest
+from assent.platform.services import journal, run_views
+from assent.platform.values import like
+from assent.sdk import Record, Row, Transaction, WorkspaceId
+from assent_launch.component import statements
+from assent_launch.learning import memory as brain
+from assent_launch.learning.memory import Entry, Kind, NewEntry, State
 
 USES_COUNTED: Final = 200
 """The latest drafts of a memory that are counted."""
@@ -80,14 +78,19 @@ def entries(workspace_id: WorkspaceId, wanted: MemoryFilter, most: int) -> Trans
 
 
 def _count_uses(workspace_id: WorkspaceId, entry_id: str) -> Transaction[Uses]:
-    rows = yield statements.count_memory_uses(workspace_id=workspace_id, entry_id=entry_id, most=USES_COUNTED)
+    used = yield statements.list_memory_uses(workspace_id=workspace_id, entry_id=entry_id, most=USES_COUNTED)
+    if not used:
+        return Uses()
+    found = yield from run_views.count_drafts(
+        workspace_id, ((row["run_id"], row["asset_id"]) for row in used)
+    )
 
     def count(*statuses: str, changed: int | None = None) -> int:
-        fits = (row for row in rows if row["status"] in statuses and changed in (None, row["changed"]))
-        return sum(row["drafts"] for row in fits)
+        fits = (each for each in found if each.status in statuses and changed in (None, each.changed))
+        return sum(each.drafts for each in fits)
 
     return Uses(
-        drafts=sum(row["drafts"] for row in rows),
+        drafts=sum(each.drafts for each in found),
         unchanged=count("approved", "executed", changed=0),
         changed=count("approved", "executed", changed=1),
         rejected=count("rejected"),

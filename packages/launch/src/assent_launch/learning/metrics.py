@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
-from assent.kernel.structs import Record
+from assent.sdk import Record
 
 Kind = Literal["count", "rate", "money"]
 Role = Literal["exposure", "response", "delivery"]

@@ -11,17 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, Protocol
 
-from assent.gate.measurement.metrics import (
-    ChannelNumbers,
-    Metric,
-    describe_number,
-    read_numbers,
-    sort_names,
-)
-from assent.kernel.structs import Record, WireRecord
-
-NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
-"""The reason why a channel without a source has no numbers."""
+from assent.sdk import Record, WireRecord
+from assent_launch.learning.metrics import ChannelNumbers, Metric, describe_number, read_numbers, sort_names
 
 ENOUGH_TO_JUDGE: Final = 20
 """With fewer exposures a text is not judged."""

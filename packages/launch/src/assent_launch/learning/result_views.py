@@ -10,28 +10,23 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
-from assent.engine.learning import measurement
-from assent.engine.views import names
-from assent.engine.views.names import FirstAction
-from assent.gate.records import Action, Status
-from assent.kernel.ids import RunId, WorkspaceId, first_uuid7
-from assent.kernel.structs import Record, from_row
-from assent.ports import Row, Rows, Transaction
-from assent.sql.loader import statements
+from assent.platform.services import RunHead, SentCounts, actions, journal, run_views
+from assent.sdk import Record, RunId, Status, Transaction, WorkspaceId
+from assent_launch.learning import measurement
+from assent_launch.learning.measurement import Scheduled
 
 RUNS: Final = 100
 """Measured runs of a period that are read, and as many of the time before it."""
 WAITING: Final = 20
 MOST_COUNTED: Final = 1_000
 """Bound of a count."""
-_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class ResultRun(Record, kw_only=True):
     """A run that went out, and its numbers or why it has none."""
 
     run_id: RunId
+    tenant_id: str
     operator: str
     name: str
     created_ms: int
@@ -47,12 +42,6 @@ class ResultRun(Record, kw_only=True):
     """The answers of its sources then: channel, source, reason."""
     by_hand: tuple[tuple[str, dict[str, float], int], ...] = ()
     """Numbers that people entered and no measurement has yet: channel, numbers, time."""
-
-
-class SentCounts(Record):
-    sent: int
-    failed: int
-    unknown: int
 
 
 class Results(Record, kw_only=True):
@@ -76,48 +65,49 @@ class MeasurableRun(Record):
     """Each channel that something went out on, and whether that was mail."""
 
 
-def read_results(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Results]:
-    """Read the results since a time, and the latest of the time before it."""
-    rows = yield statements.list_results(workspace_id=workspace_id, since_ms=-1, most=2 * RUNS + 1)
-    inside = [row for row in rows if row["measured_ms"] > since_ms]
-    outside = [row for row in rows if row["measured_ms"] <= since_ms]
-    due = yield statements.list_unmeasured(workspace_id=workspace_id, since_ms=since_ms, most=WAITING)
-    firsts = yield from names.read_first_actions(
-        workspace_id, [row["run_id"] for row in (*inside[:RUNS], *due)], most=1
-    )
+def read_results(workspace_id: WorkspaceId, since_ms: int, tenant_id: str = "") -> Transaction[Results]:
+    """Read the results since a time, and the latest of the time before it; of one tenant if it is named."""
+    read = yield from measurement.list_read(workspace_id, -1, 2 * RUNS + 1, tenant_id)
+    inside = [each for each in read if (each.measured_ms or 0) > since_ms]
+    outside = [each for each in read if (each.measured_ms or 0) <= since_ms]
+    due = yield from measurement.list_unmeasured(workspace_id, since_ms, WAITING, tenant_id)
+    heads = yield from run_views.read_heads(workspace_id, [each.run_id for each in (*inside[:RUNS], *due)])
     waiting = []
-    for row in due:
-        waiting.append((yield from _read_waiting(workspace_id, row, firsts)))
-    counted = yield statements.count_sent(
-        workspace_id=workspace_id, since_ms=since_ms, since=first_uuid7(max(0, since_ms)), most=MOST_COUNTED
-    )
+    for each in due:
+        if (head := heads.get(each.run_id)) is not None:
+            waiting.append((yield from _read_waiting(workspace_id, head, each)))
     return Results(
-        measured=tuple(_run(row, firsts) for row in inside[:RUNS]),
+        measured=tuple(_make_run(head, each) for each in inside[:RUNS] if (head := heads.get(each.run_id))),
         more=len(inside) > RUNS,
-        earlier=tuple(row["body"] for row in outside[:RUNS]),
+        earlier=tuple(each.body for each in outside[:RUNS] if each.body is not None),
         waiting=tuple(waiting),
-        counts=from_row(SentCounts, counted[0]),
+        counts=(yield from run_views.count_sent(workspace_id, since_ms, MOST_COUNTED, tenant_id)),
     )
 
 
-def _run(row: Row, firsts: dict[str, tuple[FirstAction, ...]], **more: Any) -> ResultRun:
-    name = names.name_run(_OBJECT.decode(row["inputs"]), firsts.get(row["run_id"], ()))
-    return from_row(ResultRun, row, name=name, **{"empty_at_ms": None, "empty": (), "by_hand": (), **more})
-
-
-def _read_waiting(
-    workspace_id: WorkspaceId, row: Row, firsts: dict[str, tuple[FirstAction, ...]]
-) -> Transaction[ResultRun]:
-    run_id = RunId(row["run_id"])
-    noted = yield from measurement.list_reported(workspace_id, run_id)
-    empty: Rows = yield statements.last_event_of_kind(
-        workspace_id=workspace_id, stream_id=run_id, kind="measurement_empty"
+def _make_run(head: RunHead, planned: Scheduled, **more: Any) -> ResultRun:
+    return ResultRun(
+        run_id=head.run_id,
+        tenant_id=planned.tenant_id,
+        operator=head.operator,
+        name=head.name,
+        created_ms=head.created_ms,
+        due_ms=planned.due_ms,
+        measured_ms=planned.measured_ms,
+        body=planned.body,
+        sent_ms=head.sent_ms if planned.measured_ms is not None else None,
+        **more,
     )
-    said = msgspec.json.decode(empty[0]["body"]).get("sources", ()) if empty else ()
-    return _run(
-        row,
-        firsts,
-        empty_at_ms=empty[0]["at_ms"] if empty else None,
+
+
+def _read_waiting(workspace_id: WorkspaceId, head: RunHead, planned: Scheduled) -> Transaction[ResultRun]:
+    noted = yield from measurement.list_reported(workspace_id, head.run_id)
+    empty = yield from journal.find_last(workspace_id, head.run_id, "measurement_empty")
+    said = msgspec.json.decode(empty.body).get("sources", ()) if empty is not None else ()
+    return _make_run(
+        head,
+        planned,
+        empty_at_ms=empty.at_ms if empty is not None else None,
         empty=tuple(
             (str(each.get("channel", "")), str(each.get("source", "")), str(each.get("reason") or ""))
             for each in said
@@ -130,13 +120,10 @@ def _read_waiting(
 
 def find_measurable(workspace_id: WorkspaceId, run_id: str) -> Transaction[MeasurableRun | None]:
     """Find a run that people may enter numbers for; None if nothing of it went out."""
-    run = yield from actions.find_run(workspace_id, RunId(run_id))
-    of_run: tuple[Action, ...] = ()
-    if run is not None:
-        of_run = yield from actions.run_actions(workspace_id, run.run_id)
+    of_run = yield from actions.run_actions(workspace_id, RunId(run_id))
     sent = [action for action in of_run if action.status is Status.EXECUTED]
-    if run is None or not sent:
+    if not sent:
         return None
-    firsts = yield from names.read_first_actions(workspace_id, [run_id], most=1)
+    heads = yield from run_views.read_heads(workspace_id, (run_id,))
     channels = {action.effect.channel: action.view.mail for action in sent}
-    return MeasurableRun(run.run_id, names.name_run(run.inputs, firsts.get(run_id, ())), channels)
+    return MeasurableRun(RunId(run_id), heads[run_id].name, channels)

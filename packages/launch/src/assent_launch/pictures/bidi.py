@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from assent.platform.values import Record
+from assent.sdk import Record
 
 STRONG: Final = frozenset({"L", "R", "AL"})
 NUMBERS: Final = frozenset({"EN", "AN"})

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from assent.platform.values import Record
+from assent.sdk import Record
 from assent_launch.channels.channel import Size
 from assent_launch.channels.registry import SIZES
 from assent_launch.content import counting

@@ -12,7 +12,7 @@ import math
 import re
 from typing import Final
 
-from assent.platform.values import Record
+from assent.sdk import Record
 
 TEXT_CONTRAST: Final = 4.5
 """WCAG AA for text of any size: a picture is small on a phone."""

@@ -11,7 +11,10 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.platform.pages import (
+from assent.platform import is_uuid
+from assent.platform.pages import lists
+from assent.platform.services import tenancy
+from assent.sdk import (
     LOOK_AND_SEND,
     SEND,
     Badge,
@@ -20,12 +23,12 @@ from assent.platform.pages import (
     PageProblem,
     PageRefused,
     Screen,
+    Transaction,
     Visit,
-    lists,
 )
-from assent.platform.services import Entry, Transaction, memory_views, tenancy
-from assent.platform.services import memory as brain
-from assent.platform.values import is_uuid
+from assent_launch.learning import memory as brain
+from assent_launch.learning import memory_views
+from assent_launch.learning.memory import Entry
 
 GROUP_TEXTS: Final = {
     "rules": ("Rules", "How your drafts sound, and the facts they may use."),
@@ -130,7 +133,7 @@ async def memory(visit: Visit) -> Response:
         "group": group,
         "search": search,
         "tenant": tenant,
-        "tenants": [each.tenant_id for each in tenants],
+        "tenants": tenants,
         "kinds": [
             (label, lists.with_query("/memory", {**asked, "kind": id}), id == asked["kind"])
             for id, label in (("", "All"), *((each, KIND_NAMES[each]) for each in memory_views.GROUPS[group]))
@@ -221,11 +224,12 @@ async def write(visit: Visit) -> Response:
         form = await visit.form(subject)
         typed["body"] = form.get("body", "").strip()
         if old is None:
-            known = {each.tenant_id for each in tenants}
             typed["kind"] = (
                 form.get("kind", "") if form.get("kind") in memory_views.WRITTEN else typed["kind"]
             )
-            typed["tenant"] = form.get("tenant", "") if form.get("tenant") in known else brain.DEFAULT_TENANT
+            wanted = form.get("tenant", "")
+            known = await visit.read(lambda: tenancy.find_tenant(visit.workspace_id, wanted))
+            typed["tenant"] = wanted if known is not None else brain.DEFAULT_TENANT
         advice = await _save(visit, form, typed, old)
         if not advice:
             group = next(id for id, kinds in memory_views.GROUPS.items() if typed["kind"] in kinds)
@@ -234,7 +238,7 @@ async def write(visit: Visit) -> Response:
         "old": old,
         "typed": typed,
         "kinds": [(kind, KIND_NAMES[kind]) for kind in memory_views.WRITTEN],
-        "tenants": [each.tenant_id for each in tenants],
+        "tenants": tenants,
         "advice": advice,
         "nonce": visit.nonce(subject),
         "most": MOST_TEXT,

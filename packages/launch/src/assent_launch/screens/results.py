@@ -13,29 +13,24 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.platform.pages import (
+from assent.platform import Connection, EffectTypes, is_uuid
+from assent.platform.pages import charts, lists, name_operator, times
+from assent.platform.services import connection_store, tenancy
+from assent.platform.values import NO_SOURCE
+from assent.sdk import (
     LOOK_AND_SEND,
     Link,
     NavigationEntry,
     PageProblem,
     PageRefused,
+    Record,
     Screen,
-    Visit,
-    charts,
-    lists,
-    name_operator,
-    times,
-)
-from assent.platform.services import (
-    Connection,
-    Measurement,
     Transaction,
-    connection_store,
-    decode_measurement,
-    measure_views,
-    measurements,
+    Visit,
 )
-from assent.platform.values import NO_SOURCE, EffectTypes, Record, group_numbers, is_uuid, metrics
+from assent_launch.learning import measuring, metrics, result_views
+from assent_launch.learning.measurement import Measurement, decode_measurement
+from assent_launch.learning.recommend import group_numbers
 
 PERIODS: Final = (("28", "28 days"), ("91", "3 months"), ("all", "All time"))
 """The periods by their name in the address; the first one is the default."""
@@ -76,7 +71,7 @@ def explain_gap(reason: str) -> str:
 
 
 def write_count(count: int) -> str:
-    return f"{count:,}+" if count >= measure_views.MOST_COUNTED else f"{count:,}"
+    return f"{count:,}+" if count >= result_views.MOST_COUNTED else f"{count:,}"
 
 
 def describe_counts(failed: int, unknown: int) -> str:
@@ -266,22 +261,23 @@ SHOWN_RUNS: Final = 30
 
 
 class MeasuredRun(Record):
-    run: measure_views.ResultRun
+    run: result_views.ResultRun
     found: Measurement
     numbers: RunNumbers
 
 
 async def results(visit: Visit) -> Response:
     effects, period = visit.services.effects, visit.choice("period", dict(PERIODS)) or PERIODS[0][0]
-    since_ms = -1
+    since_ms, tenant = -1, visit.query("tenant").strip()[:64]
     if period != "all":
         since_ms = times.day_start(times.day_of(visit.now_ms) - timedelta(days=int(period) - 1))
 
-    def look() -> Transaction[tuple[measure_views.Results, dict[str, Connection]]]:
-        found = yield from measure_views.read_results(visit.workspace_id, since_ms)
-        return found, (yield from connection_store.find_all(visit.workspace_id))
+    def look() -> Transaction[tuple[result_views.Results, dict[str, Connection], list[tenancy.Tenant]]]:
+        found = yield from result_views.read_results(visit.workspace_id, since_ms, tenant)
+        connected = yield from connection_store.find_all(visit.workspace_id)
+        return found, connected, (yield from tenancy.list_tenants(visit.workspace_id))
 
-    found, connected = await visit.read(look)
+    found, connected, tenants = await visit.read(look)
     measured = []
     for run in reversed(found.measured):
         decoded = decode_measurement(run.body or "")
@@ -293,11 +289,13 @@ async def results(visit: Visit) -> Response:
     series = {metric: make_series(metric, runs, earlier) for metric in offered}
     having = [each for each in measured if has_metric(each.numbers, chosen)]
     shown = make_series(chosen, [each.numbers for each in having], earlier)
-    kept = {"period": period}
+    kept = {"period": period, "tenant": tenant}
     live = {each.provider for each in connected.values() if each.live}
     values = {
+        "tenant": tenant,
+        "tenants": tenants,
         "periods": [
-            (label, lists.with_query("/results", {"period": id, "metric": chosen}), id == period)
+            (label, lists.with_query("/results", {**kept, "period": id, "metric": chosen}), id == period)
             for id, label in PERIODS
         ],
         "tiles": [_tile(series[metric], metric == chosen, kept) for metric in offered[:TILES]],
@@ -374,7 +372,7 @@ def _short_day(day: str) -> str:
     return f"{number} {month[:3]}"
 
 
-def _title(run: measure_views.ResultRun) -> str:
+def _title(run: result_views.ResultRun) -> str:
     return run.name or "A run"
 
 
@@ -494,7 +492,7 @@ def _run_row(visit: Visit, each: MeasuredRun, shown: Sequence[str]) -> dict[str,
     }
 
 
-def _waiting_row(visit: Visit, run: measure_views.ResultRun, live: set[str]) -> dict[str, Any]:
+def _waiting_row(visit: Visit, run: result_views.ResultRun, live: set[str]) -> dict[str, Any]:
     effects = visit.services.effects
     return {
         "href": f"/runs/{run.run_id}/story",
@@ -521,10 +519,10 @@ async def numbers(visit: Visit) -> Response:
     """Show the form for one channel of a run, and record what was typed."""
     run_id = visit.query("run")
 
-    def look() -> Transaction[measure_views.MeasurableRun | None]:
+    def look() -> Transaction[result_views.MeasurableRun | None]:
         if not is_uuid(run_id):
             return None
-        return (yield from measure_views.find_measurable(visit.workspace_id, run_id))
+        return (yield from result_views.find_measurable(visit.workspace_id, run_id))
 
     run = await visit.read(look)
     if run is None:
@@ -583,7 +581,7 @@ def _bare(text: str) -> str:
 
 async def _record(
     visit: Visit,
-    run: measure_views.MeasurableRun,
+    run: result_views.MeasurableRun,
     channel: str,
     typed: dict[str, str],
     fields: tuple[str, ...],
@@ -592,7 +590,7 @@ async def _record(
     given = {name: float(text) for name in fields if (text := _bare(typed.get(name, "")))}
     source = f"{typed['source'].strip()}, by {visit.person.label}"
     clock, about = visit.services.clock, (visit.workspace_id, run.run_id, channel)
-    await measurements.report_numbers(clock, *about, given, source, visit.write)
+    await measuring.report_numbers(clock, *about, given, source, visit.write)
 
 
 TEMPLATES: Final = Path(__file__).with_name("templates")

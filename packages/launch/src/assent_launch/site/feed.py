@@ -20,25 +20,20 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from assent.platform.services import (
+from assent.platform import find_brand, note_removal, truncate
+from assent.sdk import (
+    DAY_MS,
+    Action,
+    ActionId,
     Clock,
+    Media,
+    Record,
     Row,
     Store,
     StoreUnavailable,
     Transaction,
-    actions,
-    tenancy,
-)
-from assent.platform.values import (
-    DAY_MS,
-    TAKEN_DOWN,
-    Action,
-    ActionId,
-    Media,
-    Record,
     WorkspaceId,
     from_row,
-    truncate,
 )
 from assent_launch.component import statements
 
@@ -112,15 +107,9 @@ def take_down(action: Action, now_ms: int) -> Transaction[Published | None]:
     Returns None if another action took it down."""
     workspace_id, details = action.workspace_id, action.effect.details
     post_id = str(details["postId"])
-    published = yield from actions.lock_known(workspace_id, ActionId(str(details["actionId"])))
-    if published is not None:
-        by = published.metadata.get(TAKEN_DOWN, {}).get("by")
-        if by not in (None, action.action_id):
-            return None
-        noted = {TAKEN_DOWN: {"atMs": now_ms, "by": action.action_id}}
-        if by is None:
-            changed = msgspec.structs.replace(published, metadata={**published.metadata, **noted})
-            yield from actions.put_without_event(changed)
+    published_by = ActionId(str(details["actionId"]))
+    if not (yield from note_removal(workspace_id, published_by, by=action.action_id, now_ms=now_ms)):
+        return None
     yield statements.remove_site_post(workspace_id=workspace_id, post_id=post_id, removed_ms=now_ms)
     return Published(post_id, post_path(workspace_id, post_id), now_ms)
 
@@ -177,7 +166,7 @@ def newest_posts(
 
 
 def _name_author(workspace_id: WorkspaceId) -> Transaction[str]:
-    return (yield from tenancy.get_workspace(workspace_id)).name
+    return (yield from find_brand(workspace_id)).name
 
 
 class Counts(NamedTuple):

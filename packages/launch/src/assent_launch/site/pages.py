@@ -23,23 +23,26 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from assent.platform.pages import (
-    LOOK,
-    NOT_FOUND,
-    PAGE_HEADERS,
-    PICTURE_HEADERS,
-    Endpoint,
-    PageProblem,
-    PageRate,
-    PageRefused,
-    answer,
-    brands,
-    make_routes,
-    markdown,
-    page,
+from assent.platform import (
+    MAX_LINK_CHARS,
+    find_brand,
+    find_logo,
+    is_uuid,
+    plain_lines,
+    render_markdown,
+    run_apart,
 )
-from assent.platform.services import Services, pictures, run_apart
-from assent.platform.values import Record, WorkspaceId, is_uuid, iso_time
+from assent.platform.services import pictures
+from assent.sdk import (
+    NOT_FOUND,
+    PageProblem,
+    PageRefused,
+    PublicPages,
+    Record,
+    Services,
+    WorkspaceId,
+    iso_time,
+)
 from assent_launch.site import feed as site_feed
 from assent_launch.site.feed import FEED_PATH, SitePost, Visits, post_path
 
@@ -140,12 +143,6 @@ RENDERED_KEPT: Final = 64
 """Rendered posts that are cached: a post never changes."""
 
 FEED_CACHE: Final = "public, max-age=300"
-PUBLIC_PICTURE: Final = {
-    **PICTURE_HEADERS,
-    "Cache-Control": "public, max-age=31536000, immutable",
-    "Cross-Origin-Resource-Policy": "cross-origin",
-}
-"""Headers of a published picture: public and immutable."""
 _POST_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,3}")
 _WEB: Final = re.compile(r"https?://[^/\s]\S*", re.IGNORECASE)
@@ -173,34 +170,29 @@ class ListedPost(Record):
 def feed_routes(
     services: Services, visits: Visits, *, base_url: str, trust_proxy: bool = False
 ) -> list[Route]:
-    pages, rate = FeedPages(services, visits, base_url=base_url), PageRate(services, trust_proxy=trust_proxy)
-    table = (
-        ("/feed/{workspace}", pages.posts),
-        ("/feed/{workspace}/", pages.posts),
-        ("/feed/{workspace}/atom.xml", pages.atom),
-        ("/feed/{workspace}/feed.json", pages.json_feed),
-        ("/feed/{workspace}/brand.css", pages.style),
-        ("/feed/{workspace}/logo/{digest}", pages.logo),
-        ("/feed/{workspace}/{post}", pages.post),
-        ("/feed/{workspace}/{post}/go", pages.go),
-        ("/feed/{workspace}/{post}/pictures/{number}.png", pages.picture),
+    public = PublicPages(services, base_url, trust_proxy=trust_proxy, templates=TEMPLATES)
+    pages = FeedPages(services, public, visits, base_url=base_url)
+    return public.make_routes(
+        {
+            "/feed/{workspace}": pages.posts,
+            "/feed/{workspace}/": pages.posts,
+            "/feed/{workspace}/atom.xml": pages.atom,
+            "/feed/{workspace}/feed.json": pages.json_feed,
+            "/feed/{workspace}/brand.css": pages.style,
+            "/feed/{workspace}/logo/{digest}": pages.logo,
+            "/feed/{workspace}/{post}": pages.post,
+            "/feed/{workspace}/{post}/go": pages.go,
+            "/feed/{workspace}/{post}/pictures/{number}.png": pages.picture,
+        }
     )
-    return make_routes(base_url, *((path, LOOK, _limit(rate, endpoint)) for path, endpoint in table))
-
-
-def _limit(rate: PageRate, endpoint: Endpoint) -> Endpoint:
-    async def counted(request: Request) -> Response:
-        await rate.count_reader(request.scope)
-        return await endpoint(request)
-
-    return counted
 
 
 class FeedPages:
     """Serves the feed and counts views and clicks."""
 
-    def __init__(self, services: Services, visits: Visits, *, base_url: str) -> None:
+    def __init__(self, services: Services, pages: PublicPages, visits: Visits, *, base_url: str) -> None:
         self._store = services.store
+        self._pages = pages
         self._visits = visits
         self._base_url = base_url
 
@@ -221,14 +213,14 @@ class FeedPages:
             "older": f"{FEED_PATH.format(workspace_id)}?before={shown[-1].post_id}" if more else None,
             "newest": before is None,
         }
-        return page(request, "feed_list.html", values, folder=TEMPLATES)
+        return self._pages.show(request, "feed_list.html", values)
 
     async def post(self, request: Request) -> Response:
         """One post. Counts a view."""
         post = await self._find_post(_workspace(request), request.path_params["post"])
         if post.removed_ms is not None:
             values = await self._frame(post.workspace_id)
-            return page(request, "feed_gone.html", values, status=410, folder=TEMPLATES)
+            return self._pages.show(request, "feed_gone.html", values, status=410)
         shown = await run_apart(show, post)
         self._count(request, post)
         go = go_path(post)
@@ -243,7 +235,7 @@ class FeedPages:
             "base_url": self._base_url,
             "canonical": self._base_url + post_path(post.workspace_id, post.post_id),
         }
-        return page(request, "feed_post.html", values, folder=TEMPLATES)
+        return self._pages.show(request, "feed_post.html", values)
 
     async def picture(self, request: Request) -> Response:
         """The Nth picture of a post. As public as the post."""
@@ -255,7 +247,7 @@ class FeedPages:
         found = await self._store.read(partial(pictures.find, post.workspace_id, digest))
         if found is None:
             raise PageRefused(NOT_FOUND)
-        return answer(request, found, PUBLIC_PICTURE)
+        return self._pages.show_picture(request, found)
 
     async def go(self, request: Request) -> Response:
         """Redirect to the Nth link of a post."""
@@ -266,7 +258,7 @@ class FeedPages:
             raise PageRefused(NOT_FOUND)
         url = links[int(number)]
         self._count(request, post, url)
-        return RedirectResponse(url, 302, headers=dict(PAGE_HEADERS))
+        return RedirectResponse(url, 302, headers=dict(self._pages.page_headers))
 
     async def atom(self, request: Request) -> Response:
         return await self._document(request, atom, ATOM_TYPE)
@@ -286,7 +278,7 @@ class FeedPages:
         )
         tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         headers = {
-            **PAGE_HEADERS,
+            **self._pages.page_headers,
             "Cache-Control": FEED_CACHE,
             "Cross-Origin-Resource-Policy": "cross-origin",
             "ETag": tag,
@@ -297,29 +289,30 @@ class FeedPages:
 
     async def style(self, request: Request) -> Response:
         """The colours of the workspace, as custom properties."""
-        brand = await self._brand(_workspace(request))
+        brand = await self._store.read(partial(find_brand, await self._require_posts(request)))
         css = f":root{{--brand:{brand.accent};--on-brand:{brand.on_accent}}}\n" if brand.accent else "\n"
-        headers = {**PAGE_HEADERS, "Cache-Control": FEED_CACHE}
+        headers = {**self._pages.page_headers, "Cache-Control": FEED_CACHE}
         return Response(css, media_type="text/css", headers=headers)
 
     async def logo(self, request: Request) -> Response:
         """The logo of the workspace. As public as its posts."""
-        brand = await self._brand(_workspace(request))
-        found = await self._store.read(partial(brands.find_logo, brand.workspace_id, brand.logo_digest))
+        brand = await self._store.read(partial(find_brand, await self._require_posts(request)))
+        found = await self._store.read(partial(find_logo, brand.workspace_id, brand.logo_digest))
         if found is None or request.path_params["digest"] != brand.logo_name:
             raise PageRefused(NOT_FOUND)
-        return Response(found.content, media_type=found.media_type, headers=PUBLIC_PICTURE)
+        return Response(found.content, media_type=found.media_type, headers=self._pages.picture_headers)
 
-    async def _brand(self, workspace_id: WorkspaceId) -> brands.WorkspaceBrand:
-        """The brand of a workspace that has published something."""
+    async def _require_posts(self, request: Request) -> WorkspaceId:
+        """Return the workspace of a site on which something was published."""
+        workspace_id = _workspace(request)
         if not await self._store.read(partial(site_feed.newest_posts, workspace_id, 1)):
             raise PageRefused(NOT_FOUND)
-        return await self._store.read(partial(brands.find, workspace_id))
+        return workspace_id
 
     async def _frame(self, workspace_id: WorkspaceId) -> dict[str, Any]:
         """What every page of a workspace's site shows of it."""
         brand, feed = (
-            await self._store.read(partial(brands.find, workspace_id)),
+            await self._store.read(partial(find_brand, workspace_id)),
             FEED_PATH.format(workspace_id),
         )
         return {
@@ -352,11 +345,11 @@ class FeedPages:
 def show(post: SitePost) -> ShownPost:
     """Number the links of a post: first those of the text, then its own link and its
     attachments."""
-    rendered = markdown.render(post.body, go_path(post))
+    rendered = render_markdown(post.body, go_path(post))
     links = list(rendered.links)
     below = []
     for url in (post.link, *(media.url for media in post.media if not media.digest)):
-        if _WEB.fullmatch(url) and len(url) <= markdown.MAX_LINK_CHARS and url not in links:
+        if _WEB.fullmatch(url) and len(url) <= MAX_LINK_CHARS and url not in links:
             below.append((len(links), url))
             links.append(url)
     return ShownPost(rendered.html, tuple(links), tuple(below))
@@ -370,7 +363,7 @@ def whole(post: SitePost, base_url: str) -> str:
         for address, alt in list_pictures(post)
     )
     below = "".join(f'<p><a href="{escape(url)}">{escape(url)}</a></p>' for _, url in show(post).below)
-    return markdown.render(post.body).html + shown + below
+    return render_markdown(post.body).html + shown + below
 
 
 def list_pictures(post: SitePost) -> tuple[tuple[str, str], ...]:
@@ -383,14 +376,14 @@ def list_pictures(post: SitePost) -> tuple[tuple[str, str], ...]:
     )
 
 
-def go_path(post: SitePost) -> markdown.Href:
+def go_path(post: SitePost) -> Callable[[int, str], str]:
     """A function that returns the counted URL of a post's Nth link."""
     path = post_path(post.workspace_id, post.post_id)
     return lambda number, url: f"{path}/go?u={number}"
 
 
 def summarise(post: SitePost) -> ListedPost:
-    lines = markdown.plain_lines(post.body[: 4 * MAX_EXCERPT_CHARS]).split("\n")
+    lines = plain_lines(post.body[: 4 * MAX_EXCERPT_CHARS]).split("\n")
     if lines[0] == post.headline:
         del lines[0]
     text = "\n".join(lines[:MAX_EXCERPT_LINES])

@@ -7,18 +7,26 @@ Only for pages of this server. Posts elsewhere are taken down there.
 from __future__ import annotations
 
 from assent import Effect
-from assent.platform.services import (
+from assent.sdk import (
+    EXECUTE,
+    WRITES,
+    Action,
+    ActionIdArgument,
+    Arguments,
+    Call,
     Draft,
+    IdempotencyKey,
     Preparation,
     PreparedRun,
     Request,
     StagedEffect,
+    Tool,
     Transaction,
-    actions,
-    runs,
+    bad_argument,
+    prepare_run,
+    read_action,
+    require_action_id,
 )
-from assent.platform.tools import WRITES, ActionIdArgument, Call, IdempotencyKey, Tool
-from assent.platform.values import EXECUTE, Action, Arguments, bad_argument, require_action_id
 from assent_launch import operators
 from assent_launch.channels.site import UNPUBLISH
 from assent_launch.site import feed as site_feed
@@ -37,7 +45,7 @@ async def take_down_post(call: Call, request: TakeDownPost) -> PreparedRun:
     workspace_id = call.caller.workspace_id
 
     def look() -> Transaction[tuple[Action, site_feed.SitePost | None]]:
-        action, _ = yield from actions.find(workspace_id, action_id)
+        action, _ = yield from read_action(workspace_id, action_id)
         return action, (yield from site_feed.find_post_of(action))
 
     published, page = await call.services.store.read(look)
@@ -62,7 +70,7 @@ async def take_down_post(call: Call, request: TakeDownPost) -> PreparedRun:
         body=text,
         details={"postId": page.post_id, "actionId": action_id},
     )
-    return await runs.prepare(
+    return await prepare_run(
         call.services,
         Request(
             principal=call.caller,
@@ -86,9 +94,8 @@ TOOLS = (
         name=NAME,
         title="Take a post down",
         description="Prepares taking down a post of this server's own site; it is staged for approval and nothing "
-        "changes by this call. USE WHEN the user wants to remove or delete a post or page from the site. What was "
-        "published elsewhere is taken down there.",
-        category="primary",
+        "changes by this call. USE WHEN the user wants to remove, delete or take a post, page or announcement off the "
+        "site.",
         behaviour=WRITES,
         request=TakeDownPost,
         reply=PreparedRun,

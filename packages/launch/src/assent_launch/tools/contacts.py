@@ -7,9 +7,25 @@ from typing import Annotated, Final
 import msgspec
 
 from assent import Effect
-from assent.platform.services import Draft, Preparation, PreparedRun, Request, StagedEffect, runs
-from assent.platform.tools import WRITES, Call, IdempotencyKey, TenantIdArgument, Tool, is_address, line
-from assent.platform.values import EXECUTE, Arguments, SuggestedCall, TenantId, bad_argument
+from assent.platform.services import runs
+from assent.platform.tools import is_address, line
+from assent.sdk import (
+    EXECUTE,
+    WRITES,
+    Arguments,
+    Call,
+    Draft,
+    IdempotencyKey,
+    Preparation,
+    PreparedRun,
+    Request,
+    StagedEffect,
+    SuggestedCall,
+    TenantId,
+    TenantIdArgument,
+    Tool,
+    bad_argument,
+)
 from assent_launch.channels.contacts import CHANNEL_ID, FIELDS, MAX_VALUE_CHARS, contact_text
 from assent_launch.operators import EMAIL
 
@@ -104,9 +120,7 @@ TOOLS = (
         name="chieflab_save_contacts",
         title="Prepare contacts",
         description="Prepares contacts for the user's CRM (HubSpot), each staged for approval; nothing is saved by "
-        "this call. USE WHEN the user wants to add or save people as contacts, such as one who answered a launch. An "
-        "existing contact is updated.",
-        category="primary",
+        "this call. USE WHEN the user wants to add or save people as contacts. An existing contact is updated.",
         behaviour=WRITES,
         request=SaveContacts,
         reply=PreparedRun,

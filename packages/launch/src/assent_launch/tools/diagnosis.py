@@ -13,53 +13,47 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.services import (
-    Connection,
-    Draft,
-    Entry,
-    Preparation,
-    PreparedRun,
-    Reading,
-    Scheduled,
-    Services,
-    Transaction,
-    actions,
-    connection_store,
-    decode_measurement,
-    long_runs,
-    measurement,
-    memory,
-    runs,
-)
-from assent.platform.tools import Behaviour, Call, IdempotencyKey, TenantIdArgument, Tool, await_within_limit
-from assent.platform.values import (
+from assent.platform import Connection, Reading, is_expired
+from assent.platform.services import actions, connection_store, long_runs, runs
+from assent.platform.tools import await_within_limit
+from assent.platform.values import TEXT, WORKFLOW, first_uuid7, keeps_text
+from assent.sdk import (
     DAY_MS,
-    WORKFLOW,
     Action,
     Arguments,
+    Behaviour,
+    Call,
+    Draft,
+    IdempotencyKey,
+    Preparation,
+    PreparedRun,
     Record,
+    Services,
     Status,
     SuggestedCall,
+    TenantIdArgument,
+    Tool,
+    Transaction,
     WorkspaceId,
-    first_uuid7,
-    is_expired,
     iso_time,
-    keeps_text,
-    select_credible,
 )
 from assent_launch.channels.registry import CONNECTORS, TABLE
 from assent_launch.diagnosis import (
     WINDOW_DAYS,
     ActionFacts,
+    ChannelReading,
     Diagnosis,
     DiagnosisFacts,
     Learned,
-    Observation,
     Silence,
     as_text,
     diagnose,
     summarise,
 )
+from assent_launch.learning import measurement, memory
+from assent_launch.learning.measurement import Scheduled, decode_measurement
+from assent_launch.learning.memory import Entry
+from assent_launch.learning.metrics import select_credible
 from assent_launch.operators import MEASURE
 from assent_launch.tools.prepare import refuse_webhook
 from assent_launch.tools.requests import Goal, WebhookUrl, make_request
@@ -81,7 +75,7 @@ class StoredFacts(Record, kw_only=True):
     actions: tuple[Action, ...]
     measured: list[Scheduled]
     due: list[Scheduled]
-    by_hand: tuple[Observation, ...]
+    by_hand: tuple[ChannelReading, ...]
     lessons: list[Entry]
     connections: dict[str, Connection]
 
@@ -127,12 +121,12 @@ def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Tran
     measured = yield from measurement.list_measured(workspace_id, tenant_id, measurement.HISTORY)
     due = yield from measurement.due(workspace_id, measurement.HISTORY)
     lessons = yield from memory.read(workspace_id, tenant_id, kind="lesson", most=LESSONS)
-    by_hand: list[Observation] = []
+    by_hand: list[ChannelReading] = []
     sent = dict.fromkeys(action.run_id for action in found if action.status is Status.EXECUTED)
     for run_id in list(sent)[:RUNS_READ]:
         lines = yield from measurement.list_reported(workspace_id, run_id)
         by_hand += [
-            Observation(
+            ChannelReading(
                 channel=line["channel"],
                 source=f"recorded by hand: {line['source']}",
                 at_ms=line["recorded_ms"],
@@ -180,7 +174,7 @@ def _list_unconnected(services: Services, connections: dict[str, Connection]) ->
 
 def _observations(
     kept: StoredFacts, live: dict[str, tuple[Reading, ...]], now_ms: int
-) -> tuple[Observation, ...]:
+) -> tuple[ChannelReading, ...]:
     """Return numbers, newest first: reported, read now, or read earlier without newer ones."""
     found = list(kept.by_hand)
     covered = {(each.run_id, each.channel) for each in found}
@@ -198,8 +192,8 @@ def _observations(
     return tuple(sorted(found, key=lambda each: (each.run_id, each.at_ms), reverse=True))
 
 
-def _make_observation(run_id: str, reading: Reading, at_ms: int) -> Observation:
-    return Observation(
+def _make_observation(run_id: str, reading: Reading, at_ms: int) -> ChannelReading:
+    return ChannelReading(
         channel=reading.channel,
         source=reading.source,
         at_ms=at_ms,
@@ -209,7 +203,7 @@ def _make_observation(run_id: str, reading: Reading, at_ms: int) -> Observation:
 
 
 def _silences(
-    live: dict[str, tuple[Reading, ...]], observations: tuple[Observation, ...]
+    live: dict[str, tuple[Reading, ...]], observations: tuple[ChannelReading, ...]
 ) -> tuple[Silence, ...]:
     """Return the sources that were read without result, if no other source has numbers."""
     known = {(each.run_id, each.channel) for each in observations}
@@ -283,7 +277,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
         type="diagnosis",
         title="What is wrong, and what to try" if found.findings else "What the numbers say",
         body=as_text(found),
-        channel="diagnosis",
+        channel=TEXT,
         metadata={"diagnosis": msgspec.to_builtins(found)},
     )
     outputs: dict[str, Any] = {
@@ -299,7 +293,6 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
             outputs=outputs,
             next_calls=suggest_calls(found),
             user_message=summarise(found),
-            show=f"**{draft.title}**\n\n{draft.body}",
         ),
         DiagnoseReply,
         lambda assets, staged: {"diagnosis": found},
@@ -319,11 +312,9 @@ TOOLS = (
     Tool(
         name=NAME,
         title="Diagnose marketing",
-        description="Says what is wrong with EXISTING campaigns: which number, from which source and when, and what to "
-        "try; reads connected sources, earlier measurements, decisions and failures. USE WHEN the user asks why "
-        "something is not working, costs too much or goes wrong, such as ads. NOT for new launches. Without numbers it "
-        "says so and what would bring them; numbers are never invented.",
-        category="primary",
+        description="Says what is wrong with EXISTING campaigns: which number, from which source and when, and what "
+        "to try. USE WHEN the user asks why something is not working, why nobody signs up, what went wrong or costs "
+        "too much, such as ads. NOT for new launches. Without numbers it says so and what would bring them.",
         behaviour=LOOKS,
         request=DiagnoseMarketing,
         reply=DiagnoseReply,

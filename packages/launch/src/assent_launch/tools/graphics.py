@@ -11,24 +11,29 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.services import Draft, Picture, Preparation, PreparedRun, memory, pictures, runs, staging
-from assent.platform.tools import WRITES, Call, Tool
-from assent.platform.values import (
-    AssetView,
-    Problem,
+from assent.platform import Problem, digest_of_bytes, printable
+from assent.platform.services import pictures, runs, staging
+from assent.platform.values import PictureView
+from assent.sdk import (
+    WRITES,
+    Call,
+    Draft,
+    Picture,
+    Preparation,
+    PreparedRun,
     Reason,
     Refusal,
     SuggestedCall,
+    Tool,
     bad_argument,
-    digest_of_bytes,
     from_record,
-    printable,
 )
 from assent_launch import operators
 from assent_launch.channels.registry import PUBLISHES_PICTURES, SIZES, find_channel, label_of
 from assent_launch.content.evidence import find_name, gather
 from assent_launch.drafting import MAX_PICTURE_BYTES
 from assent_launch.knowledge import load_lessons
+from assent_launch.learning import memory
 from assent_launch.pictures import palette
 from assent_launch.pictures.graphics import (
     LAYOUTS,
@@ -210,7 +215,7 @@ DEFAULT_CHANNELS: Final = ("linkedin", "x", "instagram")
 
 
 class GraphicsReply(PreparedRun, kw_only=True):
-    images: tuple[AssetView, ...]
+    images: tuple[PictureView, ...]
 
 
 async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> GraphicsReply:
@@ -241,7 +246,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         make_request(call, request, operators.LAUNCH.id, NAME),
         preparation,
         GraphicsReply,
-        lambda assets, staged: {"images": staging.list_images(call.services, assets)},
+        lambda assets, staged: {"images": staging.list_images(assets)},
     )
 
 
@@ -333,18 +338,15 @@ NEXT = (
         "the user wants posts to go with it",
         {"drafts": "the texts of the posts"},
     ),
-    SuggestedCall("chieflab_list_assets", {}, "the user asks for a picture that was made before"),
 )
 
 TOOLS = (
     Tool(
         name=NAME,
         title="Make pictures",
-        description="Makes on-brand pictures with a headline in the sizes of the channels, three variants each; "
-        "nothing goes out. USE WHEN the user wants a graphic, banner, card or image for a post, outside a launch or "
-        "for one that is staged. Show the pictures' addresses in the chat; picking one for a post is "
-        "chieflab_edit_action with imageAssetId.",
-        category="primary",
+        description="Makes on-brand pictures with a headline in the sizes of the channels, three variants each. USE "
+        "WHEN the user wants a graphic, banner, card, picture or image for a post. Show the pictures' addresses in "
+        "the chat; picking one for a staged post is chieflab_edit_action with imageAssetId.",
         behaviour=WRITES,
         request=CreateSocialGraphics,
         reply=GraphicsReply,

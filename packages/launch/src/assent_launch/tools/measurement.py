@@ -7,51 +7,47 @@ from typing import Annotated
 
 import msgspec
 
-from assent.platform.services import (
-    Measurement,
-    PreparedRun,
-    Transaction,
-    actions,
-    measurement,
-    measurements,
+from assent.platform import EffectTypes, Problem, parse_time
+from assent.platform.services import actions
+from assent.platform.tools import RunText, describe_actions, refuse_unknown_id, require_run
+from assent.platform.values import (
+    Guide,
+    Replay,
+    guidance,
+    guide_unstaged,
+    make_guide,
+    readable_time,
+    run_status,
+    state_in_run,
 )
-from assent.platform.tools import (
+from assent.sdk import (
+    DAY_MS,
+    HOUR_MS,
     READS,
     WRITES,
+    Action,
+    Arguments,
     Behaviour,
     Call,
     IdempotencyKey,
     PageSize,
-    RunIdArgument,
-    Tool,
-    describe_measured,
-    refuse_unknown_id,
-    require_run,
-)
-from assent.platform.values import (
-    LARGEST,
-    LAUNCH_NEEDS,
-    Action,
-    AgentUsefulness,
-    Arguments,
-    InChat,
-    NextMove,
-    Problem,
+    PreparedRun,
     Reason,
     Refusal,
-    Replay,
     Run,
+    RunIdArgument,
     SuggestedCall,
+    Tool,
+    Transaction,
     WireRecord,
-    describe_numbers,
-    fold_name,
-    guidance,
-    guide_unstaged,
     iso_time,
     require_run_id,
-    run_status,
-    state_in_run,
 )
+from assent_launch import LAUNCH_NEEDS
+from assent_launch.learning import measurement, measuring
+from assent_launch.learning.measurement import Measurement
+from assent_launch.learning.metrics import LARGEST, describe_numbers, fold_name
+from assent_launch.learning.recommend import NextMove, describe_usual
 
 MAX_METRICS = 30
 MAX_NAME_CHARS = 60
@@ -104,8 +100,7 @@ class MetricsRecorded(WireRecord, kw_only=True):
     channel: str
     metrics: dict[str, float]
     user_message: str = ""
-    show: str = ""
-    next: tuple[SuggestedCall, ...] = ()
+    agent_guide: Guide | msgspec.UnsetType = msgspec.UNSET
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -117,12 +112,11 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
         return run, (yield from actions.run_actions(workspace_id, run_id))
 
     run, of_run = await call.services.store.read(look)
-    found, asset = await measurements.measure(call.services, workspace_id, run_id, by=call.caller.name)
+    found, asset = await measuring.measure(call.services, workspace_id, run_id, by=call.caller.name)
     sent = tuple(action for action in of_run if action.executed_ms is not None)
-    results = await describe_measured(call, found, of_run)
-    shown, said, following = results.shown, results.said, _following(run_id, results.first)
-    in_chat = InChat(body=shown, title=asset.title, asset_id=asset.asset_id)
-    guide = guide_unstaged("measurement", in_chat, said, following)
+    known = await describe_actions(call, of_run)
+    said = f"{known.said} {describe_results(found, of_run, call.services.effects)}"
+    guide = guide_unstaged(show_results(call, found, known), said, _following(run_id, known.first))
     states = (state_in_run(action, call.now_ms) for action in of_run)
     return MeasureReply(
         ok=True,
@@ -134,17 +128,53 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
         review_url=call.review_url(run_id),
         agent_guide=guide,
         stop_rule=guide.stop_rule,
-        approval_state_machine=guidance.STATE_MACHINE,
         side_effects_prepared_but_not_fired=(),
         external_actions_executed=len(sent),
-        agent_usefulness=AgentUsefulness(1, 0, False, said),
-        outputs={},
         status=run_status(run.status, states, measured=True),
         measurement=found,
         next_move=found.next_move,
-        show=shown,
-        next=following,
     )
+
+
+def show_results(call: Call, found: Measurement, known: RunText) -> str:
+    """Return the whole result as Markdown: what was sent, the numbers, what is left, and the next move."""
+    effects, now_ms = call.services.effects, call.now_ms
+    parts = ["\n".join([f"**{known.said}**", *known.lines])]
+    read_ms = parse_time(found.measured_at)
+    when = f", read {readable_time(read_ms, now_ms)}" if read_ms is not None else ""
+    numbers = [
+        f"- {effects.label(each.channel)}: {measurement.describe_reading(each)}" for each in found.sources
+    ]
+    parts.append("\n".join([f"**Results**{when}", *numbers]))
+    if found.baseline:
+        usual = [f"- {effects.label(each.channel)} {describe_usual(each)}" for each in found.baseline]
+        parts.append("\n".join(["**Earlier**", *usual]))
+    if known.is_open:
+        parts.append("**Next:** finish what is still open above.")
+    parts.append(f"**Advice:** {found.next_move.move} {found.next_move.why}")
+    return "\n\n".join(parts)
+
+
+def describe_results(found: Measurement, of_run: tuple[Action, ...], effects: EffectTypes) -> str:
+    """The numbers of every source in a sentence: `Site: 0 views, 0 clicks after one day.`"""
+    first_ms = min((action.executed_ms for action in of_run if action.executed_ms is not None), default=None)
+    read_ms = parse_time(found.measured_at)
+    after = (
+        f" after {_describe_age(read_ms - first_ms)}" if first_ms is not None and read_ms is not None else ""
+    )
+    return " ".join(
+        f"{effects.label(each.channel)}: {measurement.describe_reading(each, short=True)}{after}."
+        for each in found.sources
+    )
+
+
+def _describe_age(ms: int) -> str:
+    """`one day`, `3 days`, `5 hours`."""
+    unit_ms, name = (DAY_MS, "day") if ms >= DAY_MS else (HOUR_MS, "hour")
+    count = ms // unit_ms
+    if count == 0:
+        return "less than an hour"
+    return f"one {name}" if count == 1 else f"{count} {name}s"
 
 
 def _following(run_id: str, first: tuple[SuggestedCall, ...]) -> tuple[SuggestedCall, ...]:
@@ -196,13 +226,17 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
             channel=request.channel,
             metrics=kept,
             user_message=said,
-            show=said,
-            next=(
-                SuggestedCall("chieflab_measure", {"runId": run_id}, "the user wants to see all the results"),
+            agent_guide=make_guide(
+                {},
+                [
+                    SuggestedCall(
+                        "chieflab_measure", {"runId": run_id}, "the user wants to see all the results"
+                    )
+                ],
             ),
         )
 
-    return await measurements.report_numbers(
+    return await measuring.report_numbers(
         call.services.clock,
         workspace_id,
         run_id,
@@ -240,19 +274,14 @@ NEXT = (
     SuggestedCall("chieflab_check_measurement_due", {}, "the user asks when other results arrive"),
 )
 
-DESCRIPTION = (
-    "Reads what became of a run that was published or sent: how much of it went out, numbers per source, compared "
-    "with earlier runs, and the next move. The server measures about a day after publishing. USE WHEN the user asks "
-    "how a launch or post did go, or how many clicks, visits or how much traffic it got, and the time has come; too "
-    "early it answers measurement_unavailable with when to come back. Numbers are never invented."
-)
-
 TOOLS = (
     Tool(
         name="chieflab_measure",
         title="Measure results",
-        description=DESCRIPTION,
-        category="primary",
+        description="Reads what became of a run that went out: numbers per source, compared with earlier runs, and "
+        "the next move. The server measures about a day after publishing; before that it answers "
+        "measurement_unavailable with when to come back. USE WHEN the user asks how a launch or post did go, what "
+        "people think of it, how many opened a newsletter, or how many clicks, visits or how much traffic it got.",
         behaviour=KEEPS,
         request=Measure,
         reply=MeasureReply,
@@ -264,7 +293,6 @@ TOOLS = (
         title="Review a launch",
         description="The same as chieflab_measure. USE WHEN a scheduled measurement came back empty, 12 to 24 hours "
         "later, to replay it. DO NOT call it on a normal launch.",
-        category="review",
         behaviour=KEEPS,
         request=Measure,
         reply=MeasureReply,
@@ -275,7 +303,6 @@ TOOLS = (
         title="What is to be measured",
         description="Lists runs that wait for their measurement and when it is due. USE WHEN the user asks when "
         "results arrive.",
-        category="review",
         behaviour=READS,
         request=CheckMeasurementDue,
         reply=DueRuns,
@@ -284,9 +311,8 @@ TOOLS = (
     Tool(
         name="chieflab_record_manual_metrics",
         title="Record numbers by hand",
-        description="Keeps numbers that the user read where no interface gives them, such as points on Hacker News. "
-        "USE WHEN the user tells you numbers; never guess them.",
-        category="review",
+        description="Keeps numbers that the user read where no interface gives them: points, upvotes, likes, comments "
+        "or visitors that a post got or had. USE WHEN the user tells you numbers to note; never guess them.",
         behaviour=WRITES,
         request=RecordManualMetrics,
         reply=MetricsRecorded,

@@ -6,31 +6,33 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.platform.services import (
-    Entry,
-    NewEntry,
+from assent.platform import digest, is_uuid, truncate
+from assent.platform.services import runs, tenancy
+from assent.platform.tools import Cursor
+from assent.platform.values import guide_unstaged
+from assent.sdk import (
+    READS,
+    WRITES,
+    Arguments,
+    Call,
+    IdempotencyKey,
+    PageSize,
     Preparation,
     PreparedRun,
     Request,
-    Transaction,
-    memory,
-    runs,
-    tenancy,
-)
-from assent.platform.tools import READS, WRITES, Call, IdempotencyKey, PageSize, TenantIdArgument, Tool
-from assent.platform.values import (
-    AgentUsefulness,
-    Arguments,
-    InChat,
     SuggestedCall,
     TenantId,
+    TenantIdArgument,
+    Tool,
+    Transaction,
     WireRecord,
-    digest,
+    bad_argument,
     from_record,
-    guide_unstaged,
     iso_time,
-    truncate,
 )
+from assent_launch.content.lessons import can_check
+from assent_launch.learning import memory, memory_views
+from assent_launch.learning.memory import Entry, NewEntry
 
 SCOPE = "runs:write"
 OPERATOR = "chieflab-brain"
@@ -39,6 +41,7 @@ KEYED_AS = "remember"
 
 SHOWN = 20
 MAX_LINE = 240
+NOT_CHECKED = "I read it before I write; the server cannot check it."
 
 KindArgument = Annotated[
     Literal[
@@ -96,6 +99,21 @@ class BrainReply(PreparedRun, kw_only=True):
     entries: tuple[MemoryView, ...]
 
 
+class BrainForget(Arguments, kw_only=True):
+    entry_id: Annotated[
+        str, msgspec.Meta(max_length=60, description="The id of the memory: entryId in an answer.")
+    ]
+    idempotency_key: IdempotencyKey | None = None
+
+
+class Forgotten(WireRecord, kw_only=True):
+    """What is no longer used."""
+
+    ok: bool
+    entry: MemoryView
+    user_message: str
+
+
 class AddVoiceSample(Arguments, kw_only=True):
     text: Annotated[
         str, msgspec.Meta(min_length=1, max_length=10_000, description="A text in the voice to be learned.")
@@ -115,8 +133,9 @@ class Memories(WireRecord, kw_only=True):
     entries: tuple[MemoryView, ...]
 
 
-class ListTenants(Arguments):
-    """No arguments."""
+class ListTenants(Arguments, kw_only=True):
+    cursor: Cursor | None = None
+    limit: PageSize = 50
 
 
 class CreateTenant(Arguments, kw_only=True):
@@ -134,6 +153,7 @@ class TenantView(WireRecord, kw_only=True):
 class Tenants(WireRecord, kw_only=True):
     ok: bool
     tenants: tuple[TenantView, ...]
+    next_cursor: str | None
 
 
 async def brain_read(call: Call, request: BrainRead) -> BrainReply:
@@ -151,6 +171,29 @@ async def brain_record(call: Call, request: BrainRecord) -> BrainReply:
     return await _reply(call, "chieflab_brain_record", request, request.idempotency_key, [entry])
 
 
+async def brain_forget(call: Call, request: BrainForget) -> Forgotten:
+    workspace_id = call.caller.workspace_id
+
+    def forget() -> Transaction[Forgotten]:
+        found = (
+            (yield from memory.find(workspace_id, request.entry_id)) if is_uuid(request.entry_id) else None
+        )
+        if found is None:
+            raise bad_argument(
+                "entryId",
+                "the id of a memory of this workspace, as chieflab_brain_read lists them",
+                request.entry_id,
+            )
+        yield from memory_views.decide(workspace_id, found.entry_id, "retired", call.caller.name, call.now_ms)
+        body = truncate(" ".join(found.body.split()), MAX_LINE)
+        said = f"Forgotten: “{body}” Later texts no longer have to follow it."
+        return Forgotten(
+            ok=True, entry=view(msgspec.structs.replace(found, state="retired")), user_message=said
+        )
+
+    return await call.write_once(request, forget, Forgotten)
+
+
 async def add_voice_sample(call: Call, request: AddVoiceSample) -> Memories:
     entry = await _remember(call, request, "voice_sample", request.text)
     return Memories(ok=True, entries=(view(entry),))
@@ -165,25 +208,25 @@ async def list_voice_samples(call: Call, request: ListVoiceSamples) -> Memories:
 
 
 async def list_tenants(call: Call, request: ListTenants) -> Tenants:
-    return await call.services.store.read(lambda: _tenants(call))
+    workspace_id, after, most = call.caller.workspace_id, request.cursor or "", request.limit
+    found = await call.services.store.read(lambda: tenancy.list_tenants(workspace_id, after, most + 1))
+    cursor = found[most - 1].tenant_id if len(found) > most else None
+    return Tenants(ok=True, tenants=tuple(map(_view_tenant, found[:most])), next_cursor=cursor)
 
 
 async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
     def create() -> Transaction[Tenants]:
-        yield from tenancy.add_tenant(
-            call.caller.workspace_id, request.tenant_id, request.name or request.tenant_id, call.now_ms
-        )
-        return (yield from _tenants(call))
+        workspace_id, tenant_id = call.caller.workspace_id, request.tenant_id
+        yield from tenancy.add_tenant(workspace_id, tenant_id, request.name or tenant_id, call.now_ms)
+        found = yield from tenancy.find_tenant(workspace_id, tenant_id)
+        made = (_view_tenant(found),) if found is not None else ()
+        return Tenants(ok=True, tenants=made, next_cursor=None)
 
     return await call.write_once(request, create, Tenants)
 
 
-def _tenants(call: Call) -> Transaction[Tenants]:
-    found = yield from tenancy.list_tenants(call.caller.workspace_id)
-    return Tenants(
-        ok=True,
-        tenants=tuple(from_record(TenantView, each, created_at=iso_time(each.created_ms)) for each in found),
-    )
+def _view_tenant(found: tenancy.Tenant) -> TenantView:
+    return from_record(TenantView, found, created_at=iso_time(found.created_ms))
 
 
 async def _remember(call: Call, request: BrainRecord | AddVoiceSample, kind: memory.Kind, body: str) -> Entry:
@@ -195,8 +238,8 @@ async def _remember(call: Call, request: BrainRecord | AddVoiceSample, kind: mem
         body=body,
         source=request.source or f"recorded by {call.caller.name}",
         natural_key=f"{kind}:{digest([tenant, kind, body])}",
-        # A person confirms it on the memory page.
-        state="proposed",
+        # A rule is the user's word and holds at once. A fact proves nothing until a person confirms it.
+        state="proposed" if kind in memory.FACTS else "confirmed",
     )
 
     def begin() -> Transaction[Entry]:
@@ -216,7 +259,12 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     said = _describe(call, found, memory.tenant_of(request.tenant_id), reads=reads)
     shown = "\n".join([said, *(f"- {_line(entry)}" for entry in found[:SHOWN])]) if reads else said
     following = NEXT[tool]
-    guide = guide_unstaged("memory", InChat(body=shown, title="What is remembered"), said, following)
+    if not reads:
+        undo = SuggestedCall(
+            "chieflab_brain_forget", {"entryId": found[0].entry_id}, "the user takes it back"
+        )
+        following = (undo, *following)
+    guide = guide_unstaged(shown, said, following)
     return await runs.prepare(
         call.services,
         Request(
@@ -228,12 +276,11 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
             tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None and not reads else None,
             key=key,
         ),
-        Preparation(outputs={"entries": len(entries)}, next_calls=following, user_message=said, show=shown),
+        Preparation(outputs={"entries": len(entries)}),
         BrainReply,
         lambda assets, staged: {
             "entries": entries,
             "agent_guide": guide,
-            "agent_usefulness": AgentUsefulness(0, 0, False, said),
             "tenant_id": request.tenant_id,
         },
     )
@@ -243,11 +290,17 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
     """Describe the memories that were found or stored to the person."""
     if not reads:
         kept = found[0]
+        if kept.kind in memory.RULES and kept.state == "confirmed":
+            checked = "Each later text is checked for it." if can_check(kept.body) else NOT_CHECKED
+            return f"Kept as your rule: “{truncate(' '.join(kept.body.split()), MAX_LINE)}” {checked}"
         said = f"Remembered: {_line(kept)}"
-        if kept.state != "proposed" or kept.kind not in memory.FACTS:
+        if kept.state != "proposed":
             return said
         where = f"{call.services.links.base_url}/memory"
-        return f"{said}\nDrafts use it once a person confirms it on the memory page: {where}"
+        return (
+            f"{said}\nDrafts use it from now on, named as told in the chat. It proves a claim once you confirm it: "
+            f"{where}"
+        )
     if not found:
         return f"Nothing about {tenant} matches."
     count = "One memory" if len(found) == 1 else f"{len(found)} memories"
@@ -256,7 +309,7 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
 
 def _line(entry: Entry) -> str:
     cut = truncate(" ".join(entry.body.split()), MAX_LINE)
-    unsure = ", not confirmed" if entry.state == "proposed" else ""
+    unsure = ", told in the chat" if entry.state == "proposed" else ""
     return f"{cut} ({entry.kind.replace('_', ' ')}{unsure}; {entry.source})"
 
 
@@ -273,6 +326,9 @@ NEXT = {
             {},
             "the user shows a text in their own voice",
             {"text": "the text"},
+        ),
+        SuggestedCall(
+            "chieflab_brain_forget", {}, "the user says to forget one of them", {"entryId": "its id"}
         ),
         SuggestedCall("chieflab_list_voice_samples", {}, "to see the voice that is known"),
     ),
@@ -291,10 +347,9 @@ TOOLS = (
     Tool(
         name="chieflab_brain_read",
         title="Read the memory",
-        description="Reads what this tenant's runs have learned: the brand's voice, facts, proofs, what worked, what "
-        "was rejected and why. USE WHEN you draft for a client or product that has been here before, or the user "
-        "asks what you know or learned so far.",
-        category="primary",
+        description="Reads what is remembered about a brand or client: rules that the user has given, voice, facts, "
+        "proofs, what worked, what was rejected and why. USE WHEN you draft for a client or product that has been "
+        "here before, or the user asks what you know or learned so far.",
         behaviour=READS,
         request=BrainRead,
         reply=BrainReply,
@@ -303,10 +358,9 @@ TOOLS = (
     Tool(
         name="chieflab_brain_record",
         title="Remember something",
-        description="Keeps a fact (such as a price), a proof, a voice rule or a lesson for later runs, with its "
-        "source. USE WHEN the user says what you must remember or not forget. Decisions are remembered without this. "
-        "A person confirms facts and proofs before drafts use them.",
-        category="primary",
+        description="Keeps a rule (never say or mention a word, always sign so), a fact (such as a price), a proof or "
+        "a lesson for later runs, with its source. USE WHEN the user says what you must always or never do, keep in "
+        "mind, remember or not forget. Decisions are remembered without this. Rules hold at once.",
         behaviour=WRITES,
         request=BrainRecord,
         reply=BrainReply,
@@ -315,11 +369,22 @@ TOOLS = (
         scope=SCOPE,
     ),
     Tool(
+        name="chieflab_brain_forget",
+        title="Forget something",
+        description="Stops the use of one memory, such as a rule. USE WHEN the user says to forget a rule or fact, or "
+        "that it no longer holds.",
+        behaviour=WRITES,
+        request=BrainForget,
+        reply=Forgotten,
+        handler=brain_forget,
+        keyed_as="forget",
+        scope=SCOPE,
+    ),
+    Tool(
         name="chieflab_add_voice_sample",
         title="Add a voice sample",
-        description="Keeps a text in the user's own voice; later drafts follow its length, tone and habits. USE WHEN "
-        "the user shows you a text that they wrote.",
-        category="workspace",
+        description="Keeps a text in the user's own voice; later drafts imitate its style, length, tone and habits. "
+        "USE WHEN the user shows you a text that they wrote, or how they write.",
         behaviour=WRITES,
         request=AddVoiceSample,
         reply=Memories,
@@ -332,7 +397,6 @@ TOOLS = (
         title="List voice samples",
         description="Lists the texts that the voice was learned from. USE WHEN the user asks whose voice "
         "drafts follow.",
-        category="workspace",
         behaviour=READS,
         request=ListVoiceSamples,
         reply=Memories,
@@ -343,7 +407,6 @@ TOOLS = (
         title="List tenants",
         description="Lists the tenants (clients, products) of this workspace; each has a memory of its own. USE WHEN "
         "you work for several clients and need a tenantId.",
-        category="workspace",
         behaviour=READS,
         request=ListTenants,
         reply=Tenants,
@@ -354,7 +417,6 @@ TOOLS = (
         title="Create a tenant",
         description="Makes a tenant of this workspace. Naming a new tenant in a call makes it, too. USE "
         "WHEN the user begins to work for another client or product.",
-        category="workspace",
         behaviour=WRITES,
         request=CreateTenant,
         reply=Tenants,

@@ -13,51 +13,45 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from assent.platform import Problem, run_apart, speaks_to_a_model
 from assent.platform.services import (
     THIS_RUN,
     Measurable,
-    Preparation,
-    PreparedRun,
-    StagedEffect,
     journal,
     long_runs,
     mask_url,
-    memory,
-    run_apart,
     run_long_apart,
     runs,
     staging,
 )
-from assent.platform.tools import (
-    WRITES,
-    Call,
-    Tool,
-    addresses,
-    await_within_limit,
-    is_mailbox,
-    line,
-    moment,
-    require_run,
-)
+from assent.platform.tools import addresses, await_within_limit, is_mailbox, line, planned_time, require_run
 from assent.platform.values import (
-    HOUR_MS,
     MEANINGS,
-    Action,
     ActionRef,
-    AssetView,
-    Problem,
+    AgentUsefulness,
+    PictureView,
+    PlannedTime,
+    action_ref,
+    guidance,
+)
+from assent.sdk import (
+    HOUR_MS,
+    WRITES,
+    Action,
+    Call,
+    Preparation,
+    PreparedRun,
     Reason,
     Refusal,
     Run,
+    StagedEffect,
     SuggestedCall,
+    Tool,
     WireRecord,
     Words,
-    action_ref,
     bad_argument,
     iso_time,
-    quote,
     require_run_id,
-    speaks_to_a_model,
 )
 from assent_launch import operators
 from assent_launch.channels.channel import Channel, needs
@@ -67,6 +61,7 @@ from assent_launch.content.note import announces, asks_otherwise
 from assent_launch.content.page import Fetched, Page, read_page, read_text
 from assent_launch.content.writing import gather_writing
 from assent_launch.knowledge import add_goal, evidence_given, load_lessons
+from assent_launch.learning import memory
 from assent_launch.operators import (
     EMAIL,
     ChannelNote,
@@ -81,8 +76,8 @@ from assent_launch.tools.graphics import add_one_picture, illustrate
 from assent_launch.tools.requests import (
     Brand,
     DraftGiven,
+    Envelope,
     LaunchProduct,
-    MailOptions,
     Post,
     Send,
     make_request,
@@ -92,11 +87,6 @@ if TYPE_CHECKING:
     from assent.platform.network import FetchedPage
 
 SCOPE = "runs:write"
-
-
-class ChannelAsset(WireRecord):
-    channel: str
-    asset_id: str
 
 
 class MeasurementPlan(WireRecord, kw_only=True):
@@ -109,16 +99,18 @@ class MeasurementPlan(WireRecord, kw_only=True):
 
 class LaunchPack(WireRecord, kw_only=True):
     positioning: str
-    launch_angle: str
-    channels: tuple[ChannelAsset, ...]
     drafts_needed: tuple[ChannelNote, ...]
     measurement: MeasurementPlan | None = None
 
 
 class LaunchReply(PreparedRun, kw_only=True):
+    """Also what S4 asks of a launch: how its actions may go on, and what the call did for the agent."""
+
     launch_pack: LaunchPack
     publish_actions: tuple[ActionRef, ...]
-    images: tuple[AssetView, ...]
+    images: tuple[PictureView, ...]
+    approval_state_machine: dict[str, Any]
+    agent_usefulness: AgentUsefulness
 
 
 class PostReply(PreparedRun, kw_only=True):
@@ -134,28 +126,27 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     asked = make_request(call, request, operators.LAUNCH.id, "chieflab_launch_product")
     made = await await_within_limit(call, request.webhook_url, _launch(call, request))
     if made is None:
-        nothing_yet = {
-            "launch_pack": LaunchPack(positioning="", launch_angle="", channels=(), drafts_needed=())
+        nothing_yet: dict[str, Any] = {
+            "launch_pack": LaunchPack(positioning="", drafts_needed=()),
+            "publish_actions": (),
+            "images": (),
+            "approval_state_machine": guidance.STATE_MACHINE,
+            "agent_usefulness": AgentUsefulness(0, 0, False),
         }
-        return await long_runs.begin(
-            call.services, asked, LaunchReply, {**nothing_yet, "publish_actions": (), "images": ()}
-        )
+        return await long_runs.begin(call.services, asked, LaunchReply, nothing_yet)
     plan, preparation = made
 
     def more(assets: tuple[Any, ...], staged: tuple[Any, ...]) -> dict[str, Any]:
         return {
             "launch_pack": LaunchPack(
                 positioning=plan.positioning,
-                launch_angle=plan.angle,
-                channels=tuple(
-                    ChannelAsset(each.channel.id, asset.asset_id)
-                    for each, asset in zip(plan.written, assets, strict=False)
-                ),
                 drafts_needed=plan.missing,
                 measurement=_plan_measurement(call, staged),
             ),
             "publish_actions": tuple(action_ref(action) for action in staged),
-            "images": staging.list_images(call.services, assets),
+            "images": staging.list_images(assets),
+            "approval_state_machine": guidance.STATE_MACHINE,
+            "agent_usefulness": AgentUsefulness(len(assets), len(staged), bool(staged)),
         }
 
     return await runs.prepare(
@@ -169,10 +160,8 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
 
 async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Preparation]:
     """Prepare a launch. All slow work is here: pages, models, pictures."""
-    mail, given = request.email or MailOptions(), request.drafts or {}
-    bench = await gather_bench(
-        call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
-    )
+    mail, given = request.email or Envelope(), request.drafts or {}
+    bench = await gather_bench(call, request, brand=request.brand, mail=_address("email.", mail))
     subject = line("email.subject", mail.subject or "")
     drafts = {require_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
     if subject and "email" in drafts and not drafts["email"].subject:
@@ -190,7 +179,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     if not plan.written:
         raise refuse_too_little(bench, "drafts")
     following = tuple(write_missing(note) for note in plan.missing)
-    preparation = _add_next_calls(bench, plan.preparation, (*following, *NEXT_LAUNCH))
+    preparation = _add_next_calls(bench, plan.preparation, (*following, PICTURES))
     notes = (*tell_missing(plan), *_tell_measurement(_plan_measurement(call, preparation.effects)))
     preparation = msgspec.structs.replace(preparation, notes=notes)
     missing = tuple(note.channel for note in plan.missing)
@@ -226,13 +215,9 @@ def _plan_measurement(call: Call, staged: tuple[Action, ...] | tuple[StagedEffec
 
 
 def _tell_measurement(plan: MeasurementPlan) -> tuple[str, ...]:
-    """Describe the measurement plan in a sentence; empty if nothing will be sent."""
-    read, told = (", ".join(map(label_of, names)) for names in (plan.read, plan.told_by_hand))
-    how = [
-        *([f"the server reads {read}"] if read else []),
-        *([f"you tell me the numbers of {told}"] if told else []),
-    ]
-    return (f"Measured {plan.after_hours:g} hours after it went out: {'; '.join(how)}.",) if how else ()
+    """Tell the person when there are results; nothing if nothing will be sent."""
+    known = plan.read or plan.told_by_hand
+    return (f"Results come {plan.after_hours:g} hours after it goes out.",) if known else ()
 
 
 async def prepare_post(call: Call, request: Post) -> PostReply:
@@ -245,8 +230,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     made = await _prepare_one(call, request, bench, channel, supplied, "chieflab_post")
     if not channel.action:
         said = NOT_OURS_TO_CHANGE.format(label=channel.label)
-        text = "\n\n".join(quote(draft.body) for draft in made.drafts)
-        made = msgspec.structs.replace(made, user_message=said, show=f"{said}\n\n{text}")
+        made = msgspec.structs.replace(made, user_message=said)
     asked = make_request(call, request, operators.POST.id, "chieflab_post")
     if joined is not None:
         asked = msgspec.structs.replace(
@@ -268,13 +252,10 @@ NOT_OURS_TO_CHANGE = (
 
 
 async def prepare_send(call: Call, request: Send) -> SendReply:
-    given = [request.to] if isinstance(request.to, str) else request.to
-    if not given:
+    if not request.to:
         raise bad_argument("to", "at least one e-mail address", "none")
     channel = require_channel("email")
-    bench = await gather_bench(
-        call, request, sender=request.sender, recipients=addresses("to", given), channels=(channel,)
-    )
+    bench = await gather_bench(call, request, mail=_address("", request), channels=(channel,))
     supplied = (
         SuppliedText(body=request.body, subject=request.subject or "") if request.body is not None else None
     )
@@ -288,6 +269,21 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         SendReply,
         lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
     )
+
+
+def _address(path: str, given: Envelope) -> dict[str, Any]:
+    """Return whom a mail goes to, and from whom, as fields of its effect. Refuses invalid addresses."""
+    alone = {"sender": ("from", given.sender), "reply_to": ("replyTo", given.reply_to)}
+    for name, mailbox in alone.values():
+        if mailbox is not None and not is_mailbox(mailbox):
+            raise bad_argument(path + name, "an e-mail address such as ada@example.org", repr(mailbox[:80]))
+    to = addresses(f"{path}to", [given.to] if isinstance(given.to, str) else given.to)
+    return {
+        "recipients": to,
+        "cc": tuple(each for each in addresses(f"{path}cc", given.cc) if each not in to),
+        "visible": given.visible,
+        **{field: mailbox for field, (_, mailbox) in alone.items() if mailbox is not None},
+    }
 
 
 async def _prepare_one(
@@ -350,13 +346,8 @@ def _add_next_calls(
     return msgspec.structs.replace(preparation, outputs=outputs, next_calls=following)
 
 
-NEXT_LAUNCH = (
-    SuggestedCall(
-        "chieflab_create_social_graphics",
-        {},
-        "the user wants pictures",
-        {"headline": "the words on the picture"},
-    ),
+PICTURES = SuggestedCall(
+    "chieflab_create_social_graphics", {}, "the user wants pictures", {"headline": "the words on them"}
 )
 NEXT_SEND = (
     SuggestedCall(
@@ -372,12 +363,10 @@ TOOLS = (
         name="chieflab_launch_product",
         title="Launch a product",
         description="Prepares a whole launch: positioning, a draft per channel, landing copy, e-mail, a picture and "
-        "how it is measured, each text staged for approval; nothing goes out. USE WHEN the user has built, shipped or "
-        "deployed something and wants to launch it, announce a new version, get users, or asks what to do now. Write "
-        "the texts yourself, in drafts; the server checks and stages them. For a channel without one it writes a "
-        "plain note from repoContext (whatChanged, readme, …) or productUrl. Then show every draft in the chat and "
-        "stop.",
-        category="primary",
+        "how it is measured, each text staged for approval; nothing is sent yet. USE WHEN the user has built, shipped "
+        "or deployed something or went live, and wants to launch it, announce a new version everywhere, be heard of, "
+        "find users or first customers, or asks what now. Write the texts yourself, in drafts; a channel without one "
+        "gets a plain note from repoContext or productUrl.",
         behaviour=WRITES,
         request=LaunchProduct,
         reply=LaunchReply,
@@ -388,11 +377,10 @@ TOOLS = (
     Tool(
         name="chieflab_post",
         title="Prepare a post",
-        description="Prepares one post on one channel (LinkedIn, X or Twitter, Bluesky, Slack, a site, …) and stages "
-        "it for approval; nothing goes out. USE WHEN the user wants to share something in a single post or tweet. "
-        "Write it yourself, in body; without one the server writes a plain note about the product from repoContext "
-        "or productUrl.",
-        category="primary",
+        description="Prepares one post on one channel (LinkedIn, X or Twitter, Bluesky, Hacker News, Slack, a blog or "
+        "site, …) and stages it for approval; nothing goes out. USE WHEN the user wants to share or tell something in "
+        "a single post, tweet or note. Write it yourself, in body; without one it is a plain note from repoContext or "
+        "productUrl.",
         behaviour=WRITES,
         request=Post,
         reply=PostReply,
@@ -403,9 +391,8 @@ TOOLS = (
         name="chieflab_send",
         title="Prepare an e-mail",
         description="Prepares one e-mail and stages it for approval; nothing is sent by this call. USE WHEN the user "
-        "wants to e-mail or write to one person or many: customers, investors, a newsletter. Write it yourself, in "
-        "body, with its subject.",
-        category="primary",
+        "wants to mail, write to, reply to or invite someone, or send notes or a newsletter: a colleague, customers, "
+        "investors, everyone on a list. Write it yourself, in body, with its subject.",
         behaviour=WRITES,
         request=Send,
         reply=SendReply,
@@ -492,7 +479,7 @@ def _ask_for_text(
 def _drop_unset(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return {name: _drop_unset(each) for name, each in value.items() if each is not None}
+    return {name: _drop_unset(each) for name, each in value.items() if each not in (None, False, [])}
 
 
 def refuse_too_little(bench: Workbench, argument: str = "body") -> Refusal:
@@ -580,18 +567,14 @@ async def gather_bench(
     request: Any,
     *,
     brand: Brand | None = None,
-    sender: str | None = None,
-    recipients: tuple[str, ...] = (),
+    mail: dict[str, Any] | None = None,
     joined: Run | None = None,
     channels: Iterable[Channel] = TABLE,
 ) -> Workbench:
     """Gather the operator's input: product page, repository facts, memory, the input of the run that this
     one joins, and which connectors of these channels are ready."""
     tenant = request.tenant_id or (joined.tenant_id if joined is not None else None)
-    if sender is not None and not is_mailbox(sender):
-        raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
-    schedule = getattr(request, "schedule_for", None)
-    schedule_ms = moment("scheduleFor", schedule) if schedule is not None else None
+    due = planned_time("scheduleFor", getattr(request, "schedule_for", None)) or PlannedTime(None)
     page, warnings, fetched = await _page(call, request.product_url)
     tenant_id = memory.tenant_of(tenant)
     entries, lessons, kinds = await call.services.store.read(
@@ -622,9 +605,8 @@ async def gather_bench(
         now_ms=call.now_ms,
         warnings=warnings,
         fetched=fetched,
-        schedule_ms=schedule_ms,
-        sender=sender or find_suite(call.services).drafting.default_sender,
-        recipients=recipients,
+        due=due,
+        mail=mail or {},
     )
 
 
@@ -693,7 +675,7 @@ def _is_web_address(url: str) -> bool:
 
 async def read_product_page(fetch: Callable[[str], Awaitable[FetchedPage]], url: str) -> Fetched:
     """Return the page, or the reason why it could not be read. `fetch` applies the SSRF rules."""
-    from assent.platform.network import FetchRefused
+    from assent.platform import FetchRefused
 
     try:
         fetched = await fetch(url)

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.platform.services import Request
-from assent.platform.tools import Call, IdempotencyKey, TenantIdArgument
-from assent.platform.values import MAX_CONTENT_CHARS, MAX_RECIPIENTS, Arguments, TenantId
+from assent.platform import MAX_CONTENT_CHARS
+from assent.platform.values import MAX_RECIPIENTS, MAX_VISIBLE
+from assent.sdk import Arguments, Call, IdempotencyKey, Request, TenantId, TenantIdArgument
 from assent_launch.channels.registry import BY_ID, SIZES
 
 Words = Annotated[str, msgspec.Meta(max_length=20_000)]
@@ -18,8 +18,8 @@ OwnText = Annotated[
     str,
     msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS, description="Your text, kept word for word."),
 ]
-Url = Annotated[str, msgspec.Meta(max_length=2_000, description="The product's public page.")]
-Goal = Annotated[str, msgspec.Meta(max_length=2_000, description="The user's goal.")]
+Url = Annotated[str, msgspec.Meta(max_length=2_000)]
+Goal = Annotated[str, msgspec.Meta(max_length=2_000)]
 ScheduleFor = Annotated[
     str, msgspec.Meta(max_length=40, description="When approved actions go out: ISO 8601 with a time zone.")
 ]
@@ -27,7 +27,7 @@ WebhookUrl = Annotated[
     str,
     msgspec.Meta(
         max_length=2_000,
-        description="A public https address. The result is posted there too, signed with the workspace's secret.",
+        description="A public https address that gets the result, too, signed.",
     ),
 ]
 
@@ -63,8 +63,7 @@ JoinedRun = Annotated[
 ImagesNeeded = Annotated[
     bool,
     msgspec.Meta(
-        description="true: each post gets a picture for its channel; false: no pictures; otherwise one for the "
-        "launch, in no post."
+        description="true: a picture in each post; false: none; else one for the launch, in no post."
     ),
 ]
 
@@ -93,8 +92,15 @@ class Brand(Arguments, kw_only=True):
     colors: Colors | None = None
 
 
-class MailOptions(Arguments, kw_only=True):
-    to: Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] = []
+class Envelope(Arguments, kw_only=True):
+    """Whom an e-mail goes to, and from whom."""
+
+    to: Mailbox | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] = []
+    cc: Annotated[list[str], msgspec.Meta(max_length=MAX_VISIBLE)] = []
+    reply_to: Mailbox | None = None
+    visible: Annotated[
+        bool, msgspec.Meta(description=f"true: they see each other (at most {MAX_VISIBLE}); cc implies it.")
+    ] = False
     sender: Mailbox | None = msgspec.field(default=None, name="from")
     subject: Title | None = None
 
@@ -109,7 +115,7 @@ Drafts = Annotated[
     dict[str, Text | DraftGiven],
     msgspec.Meta(
         max_length=20,
-        description="Your own text per channel id, or {body, title, subject}; kept as it is.",
+        description="Your own text by channel id, such as linkedin or bluesky; kept as it is.",
     ),
 ]
 
@@ -121,7 +127,7 @@ class LaunchProduct(Arguments, kw_only=True):
     tenant_id: TenantIdArgument | None = None
     brand: Brand | None = None
     repo_context: RepoContext | None = None
-    email: MailOptions | None = None
+    email: Envelope | None = None
     drafts: Drafts | None = None
     images_needed: ImagesNeeded | None = None
     schedule_for: ScheduleFor | None = None
@@ -154,10 +160,8 @@ class CreateSocialGraphics(Arguments, kw_only=True):
     idempotency_key: IdempotencyKey | None = None
 
 
-class Send(Arguments, kw_only=True):
-    to: Mailbox | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Who gets it.")]
-    sender: Mailbox | None = msgspec.field(default=None, name="from")
-    subject: Title | None = None
+class Send(Envelope, kw_only=True):
+    to: Mailbox | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)]
     body: OwnText | None = None
     goal: Goal | None = None
     product_url: Url | None = None

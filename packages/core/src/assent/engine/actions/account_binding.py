@@ -19,12 +19,13 @@ from assent.engine.actions.hooks import Decided
 from assent.engine.core.services import EffectServices
 from assent.engine.core.tenancy import Principal
 from assent.gate import gate
+from assent.gate.connection import ANY_ADDRESS, API_KEY, ConnectionState
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import OPEN, Action, Effect, Preflight
 from assent.gate.rules import drift
 from assent.gate.transitions import TERMINAL, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.ports import Begin, KeyChecked, Transaction
+from assent.ports import Begin, KeyChecked, NotSent, OutcomeUnknown, Transaction
 from assent.present import refusals
 from assent.present.outlook import NOT_LIVE, RECHECK, LookedAgain, advise
 from assent.present.refusals import refuse_missing_type
@@ -75,7 +76,11 @@ async def _describe_bound(
 ) -> Action:
     """Return the action with this effect, its view and what is observed of it."""
     view = await describe(services, action.workspace_id, effect)
-    bound = msgspec.structs.replace(action, effect=effect, view=view)
+    foreign = await circumstances.warn_of_sender(services, action.workspace_id, effect)
+    found = msgspec.structs.replace(
+        action.preflight, warnings=tuple(dict.fromkeys((*action.preflight.warnings, *foreign)))
+    )
+    bound = msgspec.structs.replace(action, effect=effect, view=view, preflight=found)
     observed = await drift_probe.observe(services, bound, ready=readiness.ready, described=True)
     return drift.with_observation(bound, msgspec.structs.replace(observed, since_ms=services.clock.now_ms()))
 
@@ -119,12 +124,37 @@ async def choose_connector(
 
 
 async def _look_around(services: EffectServices, workspace_id: WorkspaceId, name: str) -> None:
-    """Refresh the accounts that a person connected at the provider."""
+    """Ask the provider again whether it accepts a key that it rejected, and refresh the accounts that a person
+    connected there."""
     connector: object = services.connectors.get(name)
     if isinstance(connector, KeyChecked):
-        timeout = services.limits.connector_timeout_seconds
+        timeout_seconds = services.limits.connector_timeout_seconds
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(connector.look_around(workspace_id, timeout), timeout)
+            async with asyncio.timeout(timeout_seconds):
+                await _check_rejected(services, workspace_id, name, connector, timeout_seconds)
+                await connector.look_around(workspace_id, timeout_seconds)
+
+
+async def _check_rejected(
+    services: EffectServices,
+    workspace_id: WorkspaceId,
+    name: str,
+    connector: KeyChecked,
+    timeout_seconds: float,
+) -> None:
+    """Use an expired connection again if its key is accepted now: the provider may only have had a bad minute."""
+    held = await services.connections.access(workspace_id, name, ConnectionState.EXPIRED)
+    key = held.secrets.get(API_KEY) if held is not None else None
+    if held is None or key is None:
+        return
+    verify = connector.verify
+    if held.connection.settings.get(ANY_ADDRESS):
+        verify = getattr(connector, "verify_anywhere", verify)
+    try:
+        await verify(key, timeout_seconds)
+    except (NotSent, OutcomeUnknown):
+        return
+    await services.connections.renew(held.connection, held.secrets, held.connection.expires_ms)
 
 
 def _refresh(
@@ -181,7 +211,7 @@ def _redo_preflight(action: Action, wanted: Action, readiness: Readiness) -> Pre
         wanted.view,
         readiness,
         declared=old.severity,
-        warnings=old.warnings,
+        warnings=wanted.preflight.warnings,
         recommendations=old.recommendations,
         gates=tuple(each for each in old.gates if each != "connector_not_ready"),
         cost_credits=wanted.preflight.estimated_cost_credits,

@@ -12,12 +12,14 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from assent.engine.core import freezes, journal
+from assent.engine.core import freezes, journal, tenancy
 from assent.engine.core.journal import Head
 from assent.gate.mail import reached_addresses
 from assent.gate.policy import DEFAULT, Policy
-from assent.gate.preflight import MANY_RECIPIENTS, raise_severity
+from assent.gate.preflight import MANY_RECIPIENTS, weigh_crowd
 from assent.gate.records import (
+    NAME,
+    TAKEN_DOWN,
     Action,
     Approval,
     Asset,
@@ -38,6 +40,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
+MOST_NAMES: Final = 100
 RISKS: Final[dict[Severity, int]] = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
 """Sort order in the store."""
 
@@ -118,7 +121,7 @@ def put(
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
     stored = yield from (put_claim if last is Move.CLAIM else put_without_event)(changed)
     edited = any(move is Move.EDIT for move, _ in steps)
-    if edited or changed.effect.recipients or changed.view.facets.recipients:
+    if edited or changed.effect.everyone or changed.view.facets.recipients:
         yield from follow(changed, now_ms, edited=edited)
     about = {"actionId": changed.action_id, "revision": changed.revision, "digest": changed.digest}
     events = [
@@ -129,6 +132,22 @@ def put(
         head = yield from journal.lock_head(changed.workspace_id, changed.run_id, now_ms)
     yield from journal.append_to(head, events, now_ms)
     return stored
+
+
+def note_removal(
+    workspace_id: WorkspaceId, action_id: ActionId, *, by: ActionId, now_ms: int
+) -> Transaction[bool]:
+    """Note on an action that another one took down what it published. Returns False if a third one did."""
+    published = yield from lock_known(workspace_id, action_id)
+    if published is None:
+        return True
+    before = published.metadata.get(TAKEN_DOWN, {}).get("by")
+    if before is None:
+        noted = {TAKEN_DOWN: {"atMs": now_ms, "by": by}}
+        yield from put_without_event(
+            msgspec.structs.replace(published, metadata={**published.metadata, **noted})
+        )
+    return before in (None, by)
 
 
 def put_without_event(changed: Action) -> Transaction[Action]:
@@ -304,11 +323,35 @@ def find_asset(workspace_id: WorkspaceId, asset_id: str) -> Transaction[Asset | 
     return asset_of(workspace_id, rows[0]) if rows else None
 
 
-def waiting(workspace_id: WorkspaceId, after: str, most: int, now_ms: int) -> Transaction[tuple[Action, ...]]:
-    """List the actions that need a person, oldest first."""
-    rows = yield statements.list_waiting_actions(
-        workspace_id=workspace_id, after=after, most=most, now_ms=now_ms
+def waiting(
+    workspace_id: WorkspaceId, after: str, most: int, now_ms: int, tenant_id: str | None = None
+) -> Transaction[tuple[Action, ...]]:
+    """List the actions that need a person, oldest first; of one tenant if it is named."""
+    page = {"workspace_id": workspace_id, "after": after, "most": most, "now_ms": now_ms}
+    if tenant_id is None:
+        rows = yield statements.list_waiting_actions(**page)
+    else:
+        rows = yield statements.list_tenant_waiting(**page, tenant_id=tenancy.name_tenant(tenant_id))
+    return tuple(action_of(row) for row in rows)
+
+
+def list_in_status(
+    workspace_id: WorkspaceId, tenant_id: str, status: Status, since: str, most: int
+) -> Transaction[tuple[Action, ...]]:
+    """List a tenant's actions in a status whose ids follow `since`, newest first."""
+    rows = yield statements.list_tenant_in_status(
+        workspace_id=workspace_id,
+        tenant_id=tenancy.name_tenant(tenant_id),
+        status=status.value,
+        since=since,
+        most=most,
     )
+    return tuple(action_of(row) for row in rows)
+
+
+def list_sent(workspace_id: WorkspaceId, since_ms: int, most: int) -> Transaction[tuple[Action, ...]]:
+    """List the actions that were executed since a time, newest first."""
+    rows = yield statements.list_sent_actions(workspace_id=workspace_id, since_ms=since_ms, most=most)
     return tuple(action_of(row) for row in rows)
 
 
@@ -440,8 +483,9 @@ def _text(value: Any) -> str:
 
 # The number of people a workspace writes to within a day.
 #
-# Distinct addresses of waiting, approved and sent actions count; those of rejected, failed and expired actions do
-# not. A mailing that is split into small ones therefore still counts as a large one.
+# Distinct addresses of approved and sent actions count, and of those that could be approved as they are; those of
+# rejected, failed and expired actions do not. A mailing that is split into small ones therefore still counts as a
+# large one.
 
 WINDOW_MS: Final = DAY_MS
 _COUNTED: Final = frozenset({Status.AWAITING_APPROVAL, Status.APPROVED, Status.EXECUTED})
@@ -449,7 +493,7 @@ _COUNTED: Final = frozenset({Status.AWAITING_APPROVAL, Status.APPROVED, Status.E
 
 def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[None]:
     """Store the present recipients of an action."""
-    workspace_id, counted = action.workspace_id, action.status in _COUNTED
+    workspace_id, counted = action.workspace_id, is_counted(action)
     reached = reached_addresses(action)
     if edited or (reached and not counted):
         yield statements.forget_recipients(workspace_id=workspace_id, action_id=action.action_id)
@@ -466,6 +510,12 @@ def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[
     yield statements.forget_earlier_recipients(workspace_id=workspace_id, before_ms=now_ms - WINDOW_MS)
 
 
+def is_counted(action: Action) -> bool:
+    """Whether those whom an action reaches count: not if it cannot be approved as it is."""
+    waits = action.status is Status.AWAITING_APPROVAL
+    return action.status in _COUNTED and not (waits and action.view.unfit is not None)
+
+
 def list_recent(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[frozenset[str]]:
     """Return recipients of other actions of the last day, at most as many as decide the
     severity."""
@@ -477,6 +527,12 @@ def list_recent(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction
         most=MANY_RECIPIENTS + 1,
     )
     return frozenset(row["address"] for row in rows)
+
+
+def list_names(workspace_id: WorkspaceId) -> Transaction[frozenset[str]]:
+    """Return the names of the newest open actions."""
+    rows = yield statements.list_open_names(workspace_id=workspace_id, most=MOST_NAMES)
+    return frozenset(str(_OBJECT.decode(row["metadata"]).get(NAME, "")) for row in rows)
 
 
 def judge(action: Action, now_ms: int) -> Transaction[Action]:
@@ -492,4 +548,4 @@ def with_people(action: Action, others: frozenset[str]) -> Action:
     if not (reached := reached_addresses(action)):
         return action
     people = len(others | reached)
-    return msgspec.structs.replace(action, preflight=raise_severity(action.preflight, people))
+    return msgspec.structs.replace(action, preflight=weigh_crowd(action.preflight, people))

@@ -20,10 +20,12 @@ from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness
 from assent.gate.records import OPEN, WORKFLOW, Action, Effect, Freeze, Status
 from assent.gate.review_link import LOOK
+from assent.kernel.guide import make_guide
 from assent.kernel.ids import ActionId, RunId, WorkspaceId, is_uuid
 from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.ports import Addressed, Connector, Preparation, StoreUnavailable
 from assent.present.calls import wait_call
+from assent.present.cards import describe_foreign_sender
 from assent.present.next_steps import Circumstances
 from assent.present.outlook import (
     NOT_LIVE,
@@ -41,6 +43,7 @@ ABOUT_AN_ACTION: Final = SHOWN | {
     Reason.CONNECTOR_FAILED,
     Reason.MISSING_CONNECTOR,
     Reason.OUTCOME_UNKNOWN,
+    Reason.PROVIDER_NOT_LIVE,
 }
 """Refusals that list the next possible calls."""
 
@@ -131,13 +134,13 @@ async def read_circumstances(
 
 
 async def complete(services: EffectServices, caller: Principal, refusal: Refusal, arguments: Any) -> Refusal:
-    """Return a refusal with what its texts mention: content, commands, next calls, link. Returns the given one if
+    """Return a refusal with what its texts mention: content, next calls, link. Returns the given one if
     that cannot be read. Runs after the transaction that refused, where a refusal becomes an answer."""
     recovery = refusal.recovery()
     with contextlib.suppress(StoreUnavailable):
         if refusal.reason is Reason.INSUFFICIENT_SCOPE:
             return Refusal.from_answer(await _with_link(services, caller, recovery, arguments))
-        known = recovery.next is not msgspec.UNSET
+        known = recovery.agent_guide is not msgspec.UNSET
         if refusal.reason in ABOUT_AN_ACTION and isinstance(recovery.action_id, str) and not known:
             action, outlook = await read_action(services, caller, ActionId(recovery.action_id))
             return Refusal.from_answer(outlook.complete(recovery, action))
@@ -157,7 +160,11 @@ async def _with_link(
             url = sign_link(services, caller, action.run_id)
             calls = [wait_call(action)] if action.status is Status.AWAITING_APPROVAL else []
             return msgspec.structs.replace(
-                recovery, review_url=url, action_id=action_id, status=action.status, next=calls
+                recovery,
+                review_url=url,
+                action_id=action_id,
+                status=action.status,
+                agent_guide=make_guide({}, calls),
             )
     elif isinstance(run_id, str) and is_uuid(run_id):
         run = await services.store.read(lambda: actions.find_run(workspace_id, RunId(run_id)))
@@ -226,10 +233,31 @@ async def with_targets(
     """Set the account of each effect, so that it is shown and approved."""
     found = [await address(services, workspace_id, staged.effect) for staged in preparation.effects]
     effects = tuple(
-        msgspec.structs.replace(staged, effect=effect)
-        for staged, (effect, _) in zip(preparation.effects, found, strict=True)
+        [
+            msgspec.structs.replace(
+                staged,
+                effect=effect,
+                warnings=(*staged.warnings, *await warn_of_sender(services, workspace_id, effect)),
+            )
+            for staged, (effect, _) in zip(preparation.effects, found, strict=True)
+        ]
     )
     return msgspec.structs.replace(preparation, effects=effects), [readiness for _, readiness in found]
+
+
+async def warn_of_sender(
+    services: EffectServices, workspace_id: WorkspaceId, effect: Effect
+) -> tuple[str, ...]:
+    """Warn of a sender in another domain than the one from which the workspace sends."""
+    by_account = _by_account(services.connectors.get(effect.connector))
+    if not effect.sender or by_account is None:
+        return ()
+    bare = msgspec.structs.replace(effect, sender="")
+    own = (await by_account.addressed(workspace_id, bare)).sender
+    domains = {
+        mailbox.rpartition("@")[2].rstrip("> ").lower() for mailbox in (own or effect.sender, effect.sender)
+    }
+    return (describe_foreign_sender(effect.sender, own),) if len(domains) > 1 else ()
 
 
 async def readiness_of(connector: Connector, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
@@ -243,7 +271,7 @@ _has_accounts: Final[dict[type, bool]] = {}
 """Cached by class, because isinstance of a protocol is slow."""
 
 
-def _by_account(connector: object) -> Addressed | None:
+def _by_account(connector: object | None) -> Addressed | None:
     kind = type(connector)
     if kind not in _has_accounts:
         _has_accounts[kind] = issubclass(kind, Addressed)

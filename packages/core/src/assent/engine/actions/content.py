@@ -12,12 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import circumstances, drift_probe
+from assent.engine.actions import actions, circumstances, drift_probe
 from assent.engine.core.offloading import await_extension, call_extension, run_long_apart
 from assent.engine.core.services import EffectServices
 from assent.gate.connection import ConnectorInfo
 from assent.gate.content.check import find_flaw
 from assent.gate.content.cleaning import one_line
+from assent.gate.content.deeds import Deed, find_deeds, is_shown_by
 from assent.gate.content.suspicion import suspicions_in
 from assent.gate.effects import ARGUMENTS, EffectTypes, merge_arguments
 from assent.gate.gate import ANY_CONTENT, judge_decision
@@ -26,11 +27,12 @@ from assent.gate.records import Action, Effect, Observation
 from assent.gate.transitions import Move
 from assent.gate.views import View
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.limits import DAY_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS, MAX_VISIBLE
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.texts import has_encoded_word, is_one_line
 from assent.ports import Preparation
+from assent.present.cards import describe_unproven
 from assent.present.refusals import refuse_missing_type, wording
 
 
@@ -65,9 +67,30 @@ def content_warnings(effect: Effect) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+SHOWN_BY: Final = 500
+"""How many of the latest executed actions may show that something was done."""
+
+
+async def warn_of_deeds(
+    services: EffectServices, workspace_id: WorkspaceId, effect: Effect
+) -> tuple[str, ...]:
+    """Warn of sentences that say that something was done which no action of the last month did."""
+    deeds = await run_long_apart(len(effect.body), _find_deeds, effect)
+    if not deeds:
+        return ()
+    since_ms = services.clock.now_ms() - 30 * DAY_MS
+    sent = await services.store.read(lambda: actions.list_sent(workspace_id, since_ms, SHOWN_BY))
+    done = tuple(each for each in sent if each.effect.arguments)
+    return tuple(describe_unproven(each.passage) for each in deeds if not is_shown_by(each, done))
+
+
+def _find_deeds(effect: Effect) -> tuple[Deed, ...]:
+    return () if effect.arguments else find_deeds(f"{effect.subject}\n{effect.body}")
+
+
 READ_FIELDS: Final = ("body", "title", "subject", "preheader")
 """Fields that people read."""
-ONE_LINE: Final = ("title", "subject", "preheader", "sender")
+ONE_LINE: Final = ("title", "subject", "preheader", "sender", "reply_to")
 """Fields that become a header or a headline."""
 
 
@@ -92,13 +115,13 @@ def content_problems(effect: Effect, connector: ConnectorInfo) -> list[Problem]:
     if connector.decodes_headers:
         problems += [
             Problem(field, "no text that mail programs decode (=?…?=)", repr(text[:80]))
-            for field in ("title", "subject", "sender")
+            for field in ("title", "subject", "sender", "reply_to")
             if has_encoded_word(text := getattr(effect, field))
         ]
-    if len(effect.recipients) > MAX_RECIPIENTS:
-        problems.append(
-            Problem("recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")
-        )
+    most, people = MAX_VISIBLE if effect.is_open else MAX_RECIPIENTS, len(effect.everyone)
+    if people > most:
+        who = "people who see each other" if effect.is_open else "recipients"
+        problems.append(Problem("recipients", f"at most {most} {who}", f"{people} recipients"))
     return problems
 
 
@@ -215,8 +238,11 @@ async def check_edited(services: EffectServices, action: Action, effect: Effect)
     """Check an effect that would replace the content of an action. Returns the findings. Raises
     `Refusal` if the code of its type fails."""
     readiness = await circumstances.ask_readiness(services, action.workspace_id, effect)
+    before = await run_long_apart(len(action.effect.body), _find_deeds, action.effect)
     outdated = await run_long_apart(len(action.effect.body), content_warnings, action.effect)
+    outdated += tuple(describe_unproven(each.passage) for each in before)
     warnings = await run_long_apart(len(effect.body), content_warnings, effect)
+    warnings += await warn_of_deeds(services, action.workspace_id, effect)
     found, said = services.effects.find(effect), Remarks()
     if found is not None and found.recheck is not None:
         call = found.recheck(services.store, action, effect)

@@ -14,10 +14,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, boundary, hooks
+from assent.engine.actions import actions, approvals, boundary, hooks, send_jobs
 from assent.engine.actions.content import PreparedEdit
 from assent.engine.actions.hooks import Decided, Settled
-from assent.engine.core import jobs
 from assent.gate import gate
 from assent.gate.effects import MANUAL
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
@@ -30,8 +29,10 @@ from assent.gate.records import (
     Approval,
     Assurance,
     Effect,
+    PlannedTime,
     Status,
     Voice,
+    as_test,
     read_proposal,
 )
 from assent.gate.rules import drift
@@ -45,8 +46,6 @@ from assent.present import refusals
 from assent.present.refusals import wording
 from assent.present.workflow_step import refuse_confirmation
 from assent.sql.loader import statements
-
-SEND_JOB = "send_approved_action"
 
 
 def approve(
@@ -69,7 +68,7 @@ def approve(
     action, policy, head = yield from actions.lock(decider.workspace_id, action_id)
     if action.revision > 1 and seen == ANY_CONTENT:
         seen = yield from _find_staged(action)
-    if action.effect.recipients or action.view.facets.recipients:
+    if action.effect.everyone or action.view.facets.recipients:
         action = yield from actions.judge(action, now_ms)
     observed = gate.read_observation(action)
     with wording():
@@ -96,7 +95,12 @@ def approve(
         "severity": action.preflight.severity,
     }
     first = held is None or action.status is Status.AWAITING_APPROVAL
+    before = action
+    if decider.test:
+        action = as_test(action)
     if first and not holds(voices, needed, action):
+        if decider.test:
+            action = yield from actions.put_without_event(action)
         yield from actions.note(action, "approval_recorded", facts, now_ms)
         return action
     approval = Approval(
@@ -113,16 +117,18 @@ def approve(
     )
     if held is not None and not first:
         approval = _confirm(held, approval)
-    before = action
     if approval != held:
         decided = drift.with_observation(action, observed) if drift.DRIFTED in action.metadata else action
         action = yield from actions.put(seals.seal(decided, approval, policy), steps, facts, now_ms, head)
     yield from hooks.on_decided(
         Decided(before=before, action=action, move=Move.APPROVE, facts=facts, at_ms=now_ms, first=first)
     )
-    sends = action.schedule_ms is not None or send_now or (first and action.view.approval_executes)
-    if sends and action.view.executes != "agent":  # an agent goes on with it; nothing is sent
-        yield from _schedule(action, now_ms, undo_ms)
+    runs = action.view.executes != "agent"  # an agent goes on with it; nothing is sent
+    if runs and first and (action.schedule_ms is not None or send_now or action.view.approval_executes):
+        due_ms = now_ms + undo_ms if action.schedule_ms is None else max(now_ms, action.schedule_ms)
+        yield from send_jobs.enqueue(action, due_ms, now_ms)
+    elif runs and send_now and (action.schedule_ms or 0) <= now_ms:
+        yield from send_jobs.send_now(action, now_ms + undo_ms, now_ms)
     return action
 
 
@@ -149,22 +155,6 @@ def _confirm(held: Approval, new: Approval) -> Approval:
         claimed=new.claimed,
         person_id=new.person_id,
         voices=new.voices,
-    )
-
-
-def _schedule(action: Action, now_ms: int, undo_ms: int) -> Transaction[None]:
-    """Enqueue the job that sends an approved action after `undo_ms`, or at its time."""
-    due_ms = now_ms + undo_ms if action.schedule_ms is None else max(now_ms, action.schedule_ms)
-    yield from jobs.enqueue(
-        action.workspace_id,
-        SEND_JOB,
-        f"{action.action_id}:{action.version}",
-        {
-            "actionId": action.action_id,
-            "approval": action.approval.since if action.approval is not None else None,
-        },
-        due_ms=due_ms,
-        now_ms=now_ms,
     )
 
 
@@ -207,22 +197,22 @@ def edit(
     seen: SeenVersion,
     now_ms: int,
     *,
-    schedule_ms: int | None = None,
+    due: PlannedTime | None = None,
     asked: str = "",
     key_of: str = "",
 ) -> Transaction[Action]:
     """Change the content: revision + 1, and an approval is revoked (E66). `key_of` is the person whose
     key the decider uses: both count as proposers of the new content.
 
-    `prepared` is None if only the time changes. `asked` is the reviewer's request for later drafts;
+    `prepared` is None if only the time changes, `due` if it stays. `asked` is the reviewer's request for later drafts;
     without one, no lesson is stored. Raises `Refusal` if the action changed after the edit was
     prepared.
     """
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
     with wording():
         steps = gate.judge_decision(action, Move.EDIT, seen, now_ms)
-    refuse_schedule(schedule_ms, now_ms, schedulable=action.view.schedulable)
-    kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
+    kept = due or PlannedTime(action.schedule_ms, action.effect.schedule_offset)
+    refuse_schedule(due.ms if due is not None else None, now_ms, schedulable=action.view.schedulable)
     if isinstance(prepared, Refusal):
         raise prepared
     if prepared is not None and prepared.of != action.digest:
@@ -230,10 +220,10 @@ def edit(
     effect = prepared.effect if prepared is not None else action.effect
     view = prepared.view if prepared is not None else action.view
     names = prepared.names if prepared is not None else ()
-    if effect == action.effect and kept_ms == action.schedule_ms:
+    if effect == action.effect and kept.ms == action.schedule_ms:
         raise bad_argument("body", "a change", "the content as it already is")
-    effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
-    expires_ms = extend_expiry(action.expires_ms, schedule_ms)
+    effect = msgspec.structs.replace(effect, schedule_ms=kept.ms, schedule_offset=kept.offset)
+    expires_ms = extend_expiry(action.expires_ms, due.ms if due is not None else None)
     checked = prepared.checked if prepared is not None else None
     found = after_edit(action, effect, view, checked, explain_expiry(action.expires_ms, expires_ms))
     changed = msgspec.structs.replace(
@@ -241,7 +231,7 @@ def edit(
         effect=effect,
         digest=effect.digest(),
         revision=action.revision + 1,
-        schedule_ms=kept_ms,
+        schedule_ms=kept.ms,
         expires_ms=expires_ms,
         preflight=found,
         view=view,
@@ -250,9 +240,10 @@ def edit(
         observed = msgspec.structs.replace(prepared.observed, since_ms=now_ms)
         changed = drift.with_observation(changed, observed)
     changed = _name_editor(changed, decider.approver, f"{PERSON}{key_of}" if key_of else "")
+    changed = as_test(changed) if decider.test else changed
     changed = yield from actions.judge(changed, now_ms)
     (changed,) = yield from hooks.weigh(changed.workspace_id, (changed,))
-    moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
+    moved_to = ["schedule"] if kept.ms != action.schedule_ms else []
     facts = describe_decider(
         decider,
         changed=sorted([*names, *moved_to]),

@@ -105,7 +105,7 @@ from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import EffectServices, ExecutionServices
 from assent.gate import gate
-from assent.gate.records import Action, Attempt
+from assent.gate.records import Action, Attempt, is_test
 from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -172,13 +172,14 @@ async def _ask_connector(
     action, connector = question.action, question.connector
     observed = None
     readiness = await circumstances.readiness_of(connector, order.workspace_id, action.effect)
+    if not readiness.ready:
+        bound, readiness = await account_binding.bind(services, action, by=order.by, via=order.tool)
+        if bound is not None:
+            raise refuse_new_account(bound)
     if readiness.ready:
         await account_binding.reread(services, action, by=order.by, via=order.tool)
         observed = await drift_probe.observe(services, action, ready=True)
     else:
-        bound, readiness = await account_binding.bind(services, action, by=order.by, via=order.tool)
-        if bound is not None:
-            raise refuse_new_account(bound)
         unready = circumstances.explain_unready(services, order.workspace_id, action.effect, readiness)
         readiness = msgspec.structs.replace(readiness, fix_hint=advise(unready))
     return ReadinessAnswer(connector.id, action.digest, readiness, observed)
@@ -284,6 +285,7 @@ def claim(
         "fence": attempt.fence,
         "providerKey": action.provider_key,
         "leaseUntil": iso_time(attempt.lease_until_ms),
+        **({"test": True} if is_test(action) else {}),
     }
     claimed = yield from actions.put(changed, path(action, Move.CLAIM), facts, now_ms, head)
     yield from jobs.enqueue(
@@ -307,10 +309,12 @@ async def call_connector(services: EffectServices, claimed: Action) -> SendOutco
     """Call the connector with a claimed action and return the outcome, also of a failure."""
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:
-        return NotSent(Reason.PROVIDER_NOT_LIVE, "the connector is not registered any more", curable=True)
+        return NotSent(
+            "the connector is not registered any more", retry=True, reason=Reason.PROVIDER_NOT_LIVE
+        )
     timeout_seconds = services.limits.timeout_for(connector)
     if claimed.attempt is None or _is_too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
-        return NotSent(Reason.CONNECTOR_FAILED, TOO_LATE, curable=True)
+        return NotSent(TOO_LATE, retry=True)
     ctx = Context(gate.open_gate(claimed), timeout_seconds)
     call = connector.perform(ctx, ctx.action.effect)
     return check_delivery(await await_outcome(connector, ctx, call))
@@ -348,5 +352,5 @@ def _judge_failure(connector: Connector, ctx: Context, said: str) -> NotSent | O
     the connector marks its requests and had begun none."""
     sent = ctx.close()
     if getattr(connector, "uses_sending", False) and not sent:
-        return NotSent(Reason.CONNECTOR_FAILED, said, curable=True)
+        return NotSent(said, retry=True)
     return OutcomeUnknown(said)

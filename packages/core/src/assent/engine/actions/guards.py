@@ -15,7 +15,7 @@ from assent.gate import gate
 from assent.gate.effects import EXECUTE, EffectTypes
 from assent.gate.policy import Requirement, holds
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Freeze, Observation, Status, Voice
+from assent.gate.records import Action, Freeze, Observation, Status, Voice, is_test
 from assent.gate.rules import drift
 from assent.gate.rules.drift import DriftChange
 from assent.gate.seals import Seals
@@ -154,10 +154,7 @@ def suits_the_tool(facts: ClaimFacts) -> Verdict:
         refuse_confirmation(action)
     except Refusal as refusal:
         return Refuse(refusal)
-    found = facts.effects.find(action.effect)
-    general = () if action.view.executes == "agent" else (EXECUTE,)
-    others = found.executor_tools if found is not None else ()
-    if tool in (action.executor_tool, *general, *others):
+    if tool == action.executor_tool or (tool == EXECUTE and action.view.executes != "agent"):
         return PASS
     problem = Problem("actionId", f"an action that {tool} fires", action.effect.type)
     return Refuse(Refusal(Reason.VALIDATION_ERROR, action_id=action.action_id, problems=[problem]))
@@ -165,6 +162,17 @@ def suits_the_tool(facts: ClaimFacts) -> Verdict:
 
 def is_fit(facts: ClaimFacts) -> Verdict:
     return PASS if facts.action.view.unfit is None else Refuse(refusals.refuse_unfit(facts.action))
+
+
+def is_no_test(facts: ClaimFacts) -> Verdict:
+    """A test reaches an emulator or no one, by any way of executing it (E82)."""
+    if may_reach(facts.action, facts.connector):
+        return PASS
+    return Refuse(refusals.refuse_test(facts.action))
+
+
+def may_reach(action: Action, connector: Connector | None) -> bool:
+    return not is_test(action) or getattr(connector, "emulated", False)
 
 
 def can_be_performed(facts: ClaimFacts) -> Verdict:
@@ -206,6 +214,7 @@ GUARDS: Final[tuple[Callable[[ClaimFacts], Verdict], ...]] = (
     has_the_approval_that_is_meant,
     suits_the_tool,
     is_fit,
+    is_no_test,
     can_be_performed,
     is_as_it_was_approved,
     was_not_sent_before_a_restore,

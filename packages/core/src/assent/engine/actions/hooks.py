@@ -12,12 +12,15 @@ nothing is stored. `approval_ended`, `settled` and `erased` record what is so al
 all. A fault there must not undo the record. The subscribers run in a guarded part of the transaction (`Guarded`); after
 a fault each runs alone, and one that fails again is logged and repeated by a job, with the action as it is then and
 the version of the change that it follows.
+
+`results`, `origins`, `status` and `account` add what a subscriber knows to what the core reads for people and agents.
+They change nothing.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -27,8 +30,10 @@ from assent.engine.actions import actions
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import StoreServices
+from assent.gate.effects import EffectTypes
 from assent.gate.records import Action, Asset
 from assent.gate.transitions import Move
+from assent.kernel.guide import SuggestedCall
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
 from assent.kernel.structs import Record
 from assent.ports import Guarded, Picture, Transaction
@@ -125,8 +130,60 @@ class Erased(Record, kw_only=True):
     at_ms: int
 
 
+class RunResult(Record, kw_only=True):
+    """What became of a run that went out."""
+
+    due_ms: int
+    """When its results are read, or were to be read."""
+    read_ms: int | None = None
+    summary: str = ""
+    """The best of it in a few words: `1,840 views on LinkedIn`."""
+    advice: tuple[str, str] | None = None
+    """What to do next, and why."""
+
+    @property
+    def is_read(self) -> bool:
+        return self.read_ms is not None
+
+
+class Origin(Record):
+    """Something stored that changed a draft, and how."""
+
+    kind: str
+    text: str
+    how: str
+    source: str
+    proposed: bool
+    """Whether no person has confirmed it."""
+
+
+class StatusQuery(Record, kw_only=True):
+    """A report of how a workspace is."""
+
+    workspace_id: WorkspaceId
+    tenant_id: str | None
+    """The one tenant that it is about; None for all."""
+    effects: EffectTypes
+    since_ms: int
+    """How far back it goes."""
+    now_ms: int
+
+
+class StatusPart(Record, kw_only=True):
+    """What is added to a report of how a workspace is."""
+
+    extra: dict[str, Any]
+    """Fields of the answer, by their names."""
+    said: str = ""
+    """A sentence after the counts."""
+    shown: tuple[str, ...] = ()
+    """Paragraphs of Markdown."""
+    next: tuple[SuggestedCall, ...] = ()
+    """Calls that are due, after those about open actions."""
+
+
 class Subscriber(Record, kw_only=True):
-    """What one part of the server does after each change."""
+    """What one part of the server does after each change, and what it adds to what is read."""
 
     name: str
     weigh: Callable[[WorkspaceId, tuple[Action, ...]], Transaction[tuple[Action, ...]]] | None = None
@@ -137,6 +194,15 @@ class Subscriber(Record, kw_only=True):
     approval_ended: Callable[[ApprovalEnded], Transaction[None]] | None = None
     settled: Callable[[Settled], Transaction[None]] | None = None
     erased: Callable[[Erased], Transaction[None]] | None = None
+    results: (
+        Callable[[WorkspaceId, tuple[str, ...], EffectTypes], Transaction[dict[str, RunResult]]] | None
+    ) = None
+    """Returns what became of some runs, by their ids."""
+    origins: Callable[[tuple[Asset, ...]], Transaction[dict[str, tuple[Origin, ...]]]] | None = None
+    """Returns what changed some drafts, by their ids."""
+    status: Callable[[StatusQuery], Transaction[StatusPart]] | None = None
+    account: Callable[[WorkspaceId], Transaction[dict[str, Any]]] | None = None
+    """Returns facts about a workspace, by their names."""
 
 
 class _Table:
@@ -168,6 +234,48 @@ def weigh(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[
         if each.weigh is not None:
             staged = yield from each.weigh(workspace_id, staged)
     return staged
+
+
+def read_results(
+    workspace_id: WorkspaceId, run_ids: Iterable[str], effects: EffectTypes
+) -> Transaction[dict[str, RunResult]]:
+    """Return what became of those of these runs that went out."""
+    found: dict[str, RunResult] = {}
+    for each in _table.read():
+        if each.results is not None:
+            found |= yield from each.results(workspace_id, tuple(run_ids), effects)
+    return found
+
+
+def gives_results() -> bool:
+    """Whether anything reads what became of a run."""
+    return any(each.results is not None for each in _table.read())
+
+
+def read_origins(assets: tuple[Asset, ...]) -> Transaction[dict[str, tuple[Origin, ...]]]:
+    """Return what changed these drafts, by their ids."""
+    found: dict[str, tuple[Origin, ...]] = {}
+    for each in _table.read():
+        if each.origins is not None:
+            found |= yield from each.origins(assets)
+    return found
+
+
+def read_status(query: StatusQuery) -> Transaction[tuple[StatusPart, ...]]:
+    found = []
+    for each in _table.read():
+        if each.status is not None:
+            found.append((yield from each.status(query)))
+    return tuple(found)
+
+
+def read_account(workspace_id: WorkspaceId) -> Transaction[dict[str, Any]]:
+    """Return what subscribers know about a workspace, by the names of the facts."""
+    found: dict[str, Any] = {}
+    for each in _table.read():
+        if each.account is not None:
+            found |= yield from each.account(workspace_id)
+    return found
 
 
 def list_listeners(workspace_id: WorkspaceId) -> Transaction[tuple[Listener, ...]]:

@@ -151,11 +151,7 @@ async def of_action(store: Store, action: Action) -> tuple[Picture, ...]:
     pictures = []
     for media, picture in zip(action.effect.media, found, strict=True):
         if picture is None or digest_of_bytes(picture.content) != media.digest:
-            raise NotSent(
-                Reason.CONNECTOR_FAILED,
-                "the approved picture is not here any more; pick another one and approve again",
-                curable=False,
-            )
+            raise NotSent("the approved picture is not here any more; pick another one and approve again")
         pictures.append(msgspec.structs.replace(picture, alt=media.alt))
     return tuple(pictures)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, doubts
+from assent.engine.actions import actions, doubts, guards
 from assent.engine.actions.execution import await_outcome
 from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, settle
 from assent.engine.core import freezes, jobs, journal
@@ -98,7 +98,7 @@ def repeatable(connector: Connector | None, action: Action, now_ms: int) -> bool
     """Whether the provider would recognise a repetition of the action's attempt. After a restore an
     earlier send counts, too; an attempt that a restore made up is never repeated."""
     attempt, doubt = action.attempt, doubts.find_doubt(action)
-    if attempt is None or attempt.restored:
+    if attempt is None or attempt.restored or not guards.may_reach(action, connector):
         return False
     since_ms = attempt.started_ms if doubt is None else min(doubt.since_ms, attempt.started_ms)
     return doubts.recognises(connector, since_ms, now_ms)
@@ -113,7 +113,7 @@ async def ask_provider(services: EffectServices, connector: Connector, action: A
     if connector.delivery.kind == "read_back":
         found = await await_outcome(connector, ctx, connector.look_up(ctx, effect))
         if found is None:
-            return NotSent(Reason.CONNECTOR_FAILED, "the provider has no such effect", curable=True)
+            return NotSent("the provider has no such effect", retry=True)
         return _read_repeat(found)
     if connector.delivery.searches:
         # Past the window. Finding nothing proves nothing, so a person decides.
@@ -185,7 +185,7 @@ def resolve(
         outcome: Delivered | NotSent = Delivered(evidence, url, {"answeredBy": facts["by"]})
         yield from settle(action, outcome, Move.FOUND_DONE, now_ms)
     else:
-        outcome = NotSent(Reason.CONNECTOR_FAILED, "a person says it did not happen", curable=True)
+        outcome = NotSent("a person says it did not happen", retry=True)
         yield from settle(action, outcome, Move.FOUND_NOT_DONE, now_ms)
     action, *_ = yield from actions.lock(workspace_id, action_id)
     return action

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, doubts, hooks
+from assent.engine.actions import actions, doubts, hooks, send_jobs
 from assent.engine.actions import idempotency as once
 from assent.engine.actions import remainder as rest
 from assent.engine.actions.hooks import Settled
 from assent.engine.core import jobs, journal
 from assent.engine.core.journal import Head
 from assent.engine.core.services import StoreServices
-from assent.gate.records import OUTPUT, Action, Attempt
+from assent.gate.records import OUTPUT, REFUSED_PEOPLE, Action, Attempt
 from assent.gate.transitions import APPROVED, EXECUTED, FAILED, RETRYABLE, UNKNOWN, Move, path, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
@@ -69,7 +69,7 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
     if attempt is None or move is None:
         yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
         return refusals.in_progress(action) if is_late else refusals.unknown_outcome(action)
-    reply = yield from settle(action, outcome, move, now_ms, head)
+    reply = yield from settle(action, outcome, move, now_ms, head, again=not attempt.restored)
     if isinstance(outcome, OutcomeUnknown):
         soon_ms = now_ms + LOOK_AGAIN_AFTER_MS
         yield from jobs.hasten(action.workspace_id, RECONCILE_JOB, attempt.attempt_id, soon_ms)
@@ -98,10 +98,16 @@ def record_report(
 
 
 def settle(
-    action: Action, outcome: SendOutcome, move: Move, now_ms: int, head: Head | None = None
+    action: Action,
+    outcome: SendOutcome,
+    move: Move,
+    now_ms: int,
+    head: Head | None = None,
+    *,
+    again: bool = False,
 ) -> Transaction[Executed | Refusal]:
     """Move a locked action by its outcome, store the provider's id (E28), and store a final answer
-    under the attempt's idempotency key."""
+    under the attempt's idempotency key. `again`: the server tries again what was not sent and can be cured."""
     steps = path(action, move)
     facts = {
         "attemptId": action.attempt.attempt_id if action.attempt is not None else None,
@@ -129,15 +135,21 @@ def settle(
     over = (
         msgspec.structs.replace(action.attempt, lease_until_ms=now_ms) if action.attempt is not None else None
     )
-    known = {"lastAttempt": note}
+    known: dict[str, Any] = {"lastAttempt": note}
+    if isinstance(outcome, NotSent) and outcome.refused:
+        known[REFUSED_PEOPLE] = outcome.refused
     if isinstance(outcome, OutcomeUnknown) and outcome.reference is not None:
         known[REFERENCE] = outcome.reference
     if move is Move.FOUND_NOT_DONE:
         action = msgspec.structs.replace(action, metadata=doubts.drop_doubt(action.metadata))
     changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
+    if again and isinstance(outcome, NotSent) and outcome.curable:
+        barred_ms = over.barred_until_ms - now_ms if over is not None else 0
+        wait_ms = max(barred_ms, (outcome.retry_after_seconds or 0) * SECOND_MS)
+        changed = yield from send_jobs.try_again(changed, now_ms, wait_ms)
     changed = yield from actions.put(changed, steps, facts, now_ms, head)
     yield from hooks.on_settled(Settled(action=changed, move=move, facts=facts, at_ms=now_ms))
-    refusal = refusal_for(changed, outcome)
+    refusal = refusal_for(changed, outcome, now_ms)
     if isinstance(outcome, NotSent) and not outcome.curable:
         yield from keep(changed, refusal.recovery(), now_ms)
     return refusal

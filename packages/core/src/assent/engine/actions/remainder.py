@@ -7,7 +7,6 @@ then, or the provider has refused it once.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final
 
 import msgspec
@@ -25,6 +24,7 @@ from assent.gate.records import (
     OFFERED_AS,
     OUTCOME_TOLD,
     PARTLY,
+    REFUSED_PEOPLE,
     Action,
     Effect,
     ExecutionState,
@@ -34,7 +34,7 @@ from assent.gate.records import (
 )
 from assent.gate.rules.drift import DRIFTED
 from assent.gate.transitions import FAILED, state_of
-from assent.kernel.ids import RANDOM_BYTES, ActionId, uuid7
+from assent.kernel.ids import ActionId, derive_uuid7
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.texts import indent_json
@@ -42,7 +42,9 @@ from assent.ports import Delivered, Remainder, SendOutcome, Transaction
 from assent.present.next_steps import warn_of_part, warn_of_rest
 
 AGAIN_AS: Final = "againActionId"
-OF_THE_FIRST: Final = frozenset({OBSERVED, OUTCOME_TOLD, DRIFTED, "lastAttempt", PARTLY, OFFERED_AS})
+OF_THE_FIRST: Final = frozenset(
+    {OBSERVED, OUTCOME_TOLD, DRIFTED, "lastAttempt", REFUSED_PEOPLE, PARTLY, OFFERED_AS}
+)
 """Metadata about the sending of the first action, which the new one does not take over."""
 
 
@@ -110,10 +112,10 @@ def _follow(action: Action, now_ms: int) -> Staged:
 def _copy(action: Action, effect: Effect, as_what: str, now_ms: int) -> Action:
     """Copy an action as if it were just staged. Its id is derived from the first one's, because a store may
     run a transaction twice."""
-    seed = hashlib.sha256(f"{action.action_id}:{action.revision}:{as_what}".encode()).digest()
+    name = f"{action.action_id}:{action.revision}:{as_what}"
     return msgspec.structs.replace(
         action,
-        action_id=ActionId(uuid7(now_ms, seed[:RANDOM_BYTES])),
+        action_id=ActionId(derive_uuid7(now_ms, name.encode())),
         version=1,
         effect=effect,
         digest=effect.digest(),

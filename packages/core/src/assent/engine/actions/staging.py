@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain, count
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -26,15 +27,27 @@ from assent.gate.preflight import (
     may_lack_credits,
     preflight,
 )
-from assent.gate.records import MEASURE_AFTER, PROPOSAL, Action, Asset, Effect, ExecutionState, Run, Status
+from assent.gate.records import (
+    MEASURE_AFTER,
+    NAME,
+    PROPOSAL,
+    Action,
+    Asset,
+    Effect,
+    ExecutionState,
+    Run,
+    Status,
+    name_of,
+)
 from assent.gate.review_link import LOOK
+from assent.kernel.guide import SuggestedCall
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
 from assent.kernel.limits import ACTION_TTL_MS
-from assent.kernel.refusals import Replay, SuggestedCall
+from assent.kernel.refusals import Replay
 from assent.kernel.structs import Record, WireRecord, from_record
 from assent.ports import THIS_RUN, Draft, Picture, Preparation, StagedEffect, Transaction
 from assent.present import guidance
-from assent.present.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
+from assent.present.guidance import ActionView, AgentGuide, AssetView, PictureView
 from assent.present.next_steps import Circumstances, rewrite_call
 from assent.present.outlook import Outlook
 
@@ -43,32 +56,26 @@ FETCHED: Final = "productPage"
 """A key of a run's outputs: the page that was read, when, and its status."""
 
 
-class PreparedRun(WireRecord, kw_only=True):
+class PreparedRun(WireRecord, kw_only=True, omit_defaults=True):
     """The answer of every operator's primary tool, all fields filled (S0 §3.1, S4; E12, E46,
     E101)."""
 
     ok: bool
     run_id: str
     workspace_id: str
-    tenant_id: str | None
+    tenant_id: str | None = None
     assets: tuple[AssetView, ...]
     actions: tuple[ActionView, ...]
     review_url: str
     agent_guide: AgentGuide
     stop_rule: str
-    approval_state_machine: dict[str, Any]
-    side_effects_prepared_but_not_fired: tuple[PreparedEffect, ...]
+    side_effects_prepared_but_not_fired: tuple[str, ...]
+    """The names of the staged actions."""
     external_actions_executed: int
-    agent_usefulness: AgentUsefulness
-    outputs: dict[str, Any]
-    status: str = PREPARED
-    show: str = ""
-    """Everything of the run for the person, as Markdown."""
-    next: tuple[SuggestedCall, ...] = ()
-    """The calls that need no decision of the person."""
+    status: str
     writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     """Facts and rules for the agent, to write better texts than plain notes."""
-    held: str | msgspec.UnsetType = msgspec.UNSET
+    held: bool | msgspec.UnsetType = msgspec.UNSET
     """Set if this caller proposed so much that people are asked about all of it at once."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
@@ -139,20 +146,34 @@ async def build(
         for draft in preparation.drafts
     )
     proposal = request.principal.propose(request.operator)
+    names: list[str] = []
+    if preparation.effects:
+        taken = set(await services.store.read(lambda: actions.list_names(workspace_id)))
+        names = [_choose_name(each.effect.channel, taken) for each in preparation.effects]
     staged = tuple(
         [
-            await new_action(services, run, assets, effect, position, readiness[position], proposal)
+            await new_action(
+                services, run, assets, effect, position, readiness[position], proposal, names[position]
+            )
             for position, effect in enumerate(preparation.effects)
         ]
     )
     if any(map(reached_addresses, staged)):
         others = await services.store.read(lambda: actions.list_recent(workspace_id, "", now_ms))
-        others |= frozenset().union(*(reached_addresses(action) for action in staged))
+        counted = filter(actions.is_counted, staged)
+        others |= frozenset().union(*(reached_addresses(action) for action in counted))
         staged = tuple(actions.with_people(action, others) for action in staged)
     if any(map(may_lack_credits, staged)):
         staged = await services.store.read(partial(hooks.weigh, workspace_id, staged))
     made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
     return StagedRun(run, assets, staged, made)
+
+
+def _choose_name(channel: str, taken: set[str]) -> str:
+    """Return the channel, with a number if an open action of the workspace has that name."""
+    name = next(each for each in chain([channel], (f"{channel}:{n}" for n in count(2))) if each not in taken)
+    taken.add(name)
+    return name
 
 
 async def answer(
@@ -253,8 +274,7 @@ def say_held(reply: Reply) -> Reply:
     said, stop = guidance.HELD, guidance.STOP_PROPOSING
     told = f"{said} {reply.agent_guide.user_message}"
     guide = msgspec.structs.replace(reply.agent_guide, user_message=told, stop_rule=stop)
-    shown = f"{said}\n\n{reply.show}"
-    return msgspec.structs.replace(reply, agent_guide=guide, stop_rule=stop, held=said, show=shown)
+    return msgspec.structs.replace(reply, agent_guide=guide, stop_rule=stop, held=True)
 
 
 async def new_action(
@@ -265,10 +285,13 @@ async def new_action(
     position: int,
     readiness: Readiness,
     proposal: dict[str, Any],
+    name: str,
 ) -> Action:
     now_ms = run.created_ms
     effect = msgspec.structs.replace(
-        attach_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
+        attach_picture(services, run, assets, staged),
+        schedule_ms=staged.schedule_ms,
+        schedule_offset=staged.schedule_offset,
     )
     kind = services.effects.find(effect)
     lasts_ms = kind.expires_ms if kind is not None and kind.expires_ms is not None else ACTION_TTL_MS
@@ -304,8 +327,9 @@ async def new_action(
         schedule_ms=staged.schedule_ms,
         metadata={
             **staged.metadata,
-            MEASURE_AFTER: services.limits.measure_after_ms,
+            **({MEASURE_AFTER: services.limits.measure_after_ms} if hooks.gives_results() else {}),
             PROPOSAL: proposal,
+            NAME: name,
         },
         view=view,
     )
@@ -347,15 +371,9 @@ def answer_prepared(
         review_url=services.links.review_url(run.workspace_id, run.run_id, run.created_ms, caller.link_scope),
         agent_guide=guide,
         stop_rule=guide.stop_rule,
-        approval_state_machine=guidance.STATE_MACHINE,
-        side_effects_prepared_but_not_fired=tuple(PreparedEffect(a.action_id) for a in staged),
+        side_effects_prepared_but_not_fired=tuple(map(name_of, staged)),
         external_actions_executed=0,
-        agent_usefulness=guidance.usefulness(staged, assets),
-        outputs=preparation.outputs,
-        show=preparation.show
-        or guidance.show_run(staged, visible, around, preparation.notes)
-        or guide.user_message,
-        next=preparation.next_calls,
+        status=PREPARED,
         writing=preparation.writing or msgspec.UNSET,
     )
 
@@ -390,10 +408,8 @@ def add_address(services: EffectServices, asset: Asset) -> Asset:
     return msgspec.structs.replace(asset, metadata={**asset.metadata, "viewUrl": view_url})
 
 
-def list_images(services: EffectServices, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
-    return tuple(
-        guidance.picture_view(add_address(services, asset)) for asset in assets if asset.type == IMAGE
-    )
+def list_images(assets: tuple[Asset, ...]) -> tuple[PictureView, ...]:
+    return tuple(guidance.picture_view(asset) for asset in assets if asset.type == IMAGE)
 
 
 def attach_picture(

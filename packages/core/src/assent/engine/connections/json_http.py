@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from assent.kernel.structs import Record
-from assent.net.http_outcomes import not_now
-from assent.ports import OutcomeUnknown
+from assent.net.http_outcomes import failure
+from assent.ports import NotSent, OutcomeUnknown
 
 if TYPE_CHECKING:
     import ssl
@@ -52,6 +52,14 @@ class Exchanged(Record):
             except (KeyError, IndexError, TypeError):
                 return None
         return found
+
+    def fail(self, said: str, now_ms: int) -> NotSent | OutcomeUnknown:
+        """Return the outcome of an answer that is no success, with the delay that it asks for: `Retry-After`, or the
+        end of a rate limit (epoch seconds)."""
+        delay, reset = self.headers.get("retry-after"), self.headers.get("x-ratelimit-reset", "").strip()
+        if delay is None and reset.isascii() and reset.isdigit():
+            delay = str(max(1, int(reset[:12]) - now_ms // 1000))
+        return failure(self.status, said, delay)
 
     def text(self, *path: str | int) -> str:
         """Return the text at a path; empty if there is none."""
@@ -114,7 +122,7 @@ async def exchange(
                     raise OutcomeUnknown(f"{host} answers with more than can be read")
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
         log.info("%s was not reached: %s", host, type(error).__name__)
-        raise not_now(f"{host} cannot be reached") from None
+        raise NotSent(f"{host} cannot be reached", retry=True) from None
     except (httpx.HTTPError, httpx.StreamError, TimeoutError) as error:
         log.info("%s gave no whole answer: %s", host, type(error).__name__)
         raise OutcomeUnknown(f"{host} gave no whole answer") from None

@@ -9,18 +9,12 @@ Knows nothing of the provider's API.
 
 from __future__ import annotations
 
-from typing import Final
-
 from assent.engine.connections.json_http import Exchanged
-from assent.gate.connection import Access, Account, Connection, ConnectionState, ConnectorInfo
+from assent.gate.connection import API_KEY, Access, Account, Connection, ConnectionState, ConnectorInfo
 from assent.gate.preflight import Readiness
-from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.net.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now
-from assent.ports import Connections, NotSent
-from assent.ports.context import not_ready
-
-API_KEY: Final = "apiKey"
+from assent.net.http_outcomes import MAX_DETAIL_CHARS
+from assent.ports import Connections, NotConnected, NotSent
 
 
 class KeyAccess:
@@ -39,13 +33,13 @@ class KeyAccess:
             return Readiness(ready=True)
         ended = found is not None and found.state is ConnectionState.EXPIRED
         said = self._explain_end(found) if ended else f"{self.label} is not connected."
-        return not_ready(self._explain(found, workspace_id), said)
+        return Readiness.unconnected(self._explain(found, workspace_id), said)
 
     async def access(self, workspace_id: WorkspaceId) -> Access:
         """Return the connection with its key. Raises `NotSent`."""
         access = await self._connections.access(workspace_id, self._provider)
-        if access is None or access.secrets.get(API_KEY) is None:
-            raise not_connected(self._explain(None, workspace_id))
+        if access is None or access.key is None:
+            raise NotConnected(self._explain(None, workspace_id))
         return access
 
     def key(self, access: Access) -> str:
@@ -57,17 +51,19 @@ class KeyAccess:
             f" ({said[:MAX_DETAIL_CHARS]})" if said else ""
         )
         await self._connections.mark_expired(access.connection, why)
-        return not_connected(f"{why}. Connect {self.label} again, then try again.")
+        return NotConnected(f"{why}. Connect {self.label} again, then try again.")
 
     async def update_accounts(self, access: Access, accounts: tuple[Account, ...], why: str) -> None:
         await self._connections.update_accounts(access.connection, accounts, why)
 
     def not_accepted(self, answer: Exchanged) -> NotSent:
         if answer.status in (401, 403):
-            return not_connected(
+            return NotConnected(
                 f"{self.label} does not accept this key. Copy it again from {self.label}, whole."
             )
-        return not_now(f"{self.label} could not check the key (HTTP {answer.status}). Try again later.")
+        return NotSent(
+            f"{self.label} could not check the key (HTTP {answer.status}). Try again later.", retry=True
+        )
 
     def _explain_end(self, found: Connection | None) -> str:
         why = found.problem if found is not None else None
@@ -80,13 +76,3 @@ class KeyAccess:
             f"{self.label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
             f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"
         )
-
-
-def no_account(label: str, effect: Effect) -> Readiness:
-    """Return the readiness of an effect prepared before connecting, or for another account."""
-    if effect.target:
-        said = f"{label} is connected to another account than the one this was prepared for."
-    else:
-        said = f"{label} was connected after this was prepared."
-    hint = f"{said} Ask for it to be sent: you then see where it goes, and approve that."
-    return not_ready(hint, said, nameable=True)

@@ -40,9 +40,7 @@ from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import CLOCKS_APART_MS, MINUTE_MS, SECOND_MS
 from assent.kernel.refusals import Reason
-from assent.net.http_outcomes import not_connected, not_now
-from assent.ports import Clock, Connections, Store, Transaction
-from assent.ports.context import not_ready
+from assent.ports import Clock, Connections, NotConnected, NotSent, Store, Transaction
 from assent.sql.loader import statements
 
 STATE_BYTES: Final = 32
@@ -177,6 +175,22 @@ class OAuthAccess:
         self._clock = clock
         self._renewing: dict[WorkspaceId, asyncio.Task[Access]] = {}
 
+    @classmethod
+    def make(
+        cls,
+        services: EffectServices,
+        info: ConnectorInfo,
+        grantor: Grantor,
+        scopes: tuple[str, ...],
+        client: tuple[str | None, str | None],
+        base: str | None = None,
+    ) -> OAuthAccess:
+        """Return the access of a connector. `client` is this server's id and secret there. All processes of the store
+        share the renewal of its tokens. `base` replaces the public URLs of pages and API."""
+        provider = make_provider(info.id, grantor, scopes, OAuthClient(*client), base)
+        turns = StoredLocks(services.store, services.clock, services.new_id)
+        return cls(provider, info.label, services.connections, turns, services.clock)
+
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         """Return whether a call could be made, without asking the provider."""
         if not self.provider.configured:
@@ -188,7 +202,7 @@ class OAuthAccess:
         if connection is None or not connection.live:
             ended = connection is not None and connection.state is ConnectionState.EXPIRED
             said = f"The access to {self.label} has ended." if ended else f"{self.label} is not connected."
-            return not_ready(self._explain(connection), said)
+            return Readiness.unconnected(self._explain(connection), said)
         return Readiness(ready=True)
 
     async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
@@ -212,7 +226,7 @@ class OAuthAccess:
         answer = await self._ask(held, method, url, body, timeout_seconds)
         if answer.status == 401:
             await self._connections.mark_expired(held.connection, f"{self.label} refuses a fresh token")
-            raise not_connected(self._explain(held.connection))
+            raise NotConnected(self._explain(held.connection))
         return answer
 
     async def open(self, workspace_id: WorkspaceId, *, instead_of: str | None = None) -> Access:
@@ -245,8 +259,8 @@ class OAuthAccess:
                 # The previous holder of the lock may have renewed it.
                 return held if self._is_fresh(held, instead_of) else await self._redeem(held, instead_of)
         except TimeoutError:
-            raise not_now(
-                f"another process is renewing the access to {self.label}", retry_after_seconds=30
+            raise NotSent(
+                f"another process is renewing the access to {self.label}", retry=True, retry_after_seconds=30
             ) from None
 
     async def _redeem(self, held: Access, instead_of: str | None) -> Access:
@@ -257,11 +271,11 @@ class OAuthAccess:
             fresh = await grants.refresh(self.provider, spent)
         except GrantEnded as ended:
             await self._connections.mark_expired(held.connection, str(ended))
-            raise not_connected(self._explain(held.connection)) from None
+            raise NotConnected(self._explain(held.connection)) from None
         except GrantFailed as failed:
             if self._is_fresh(held, instead_of, early_ms=0):
                 return held  # renewed early, so there is time to retry
-            raise not_now(str(failed), retry_after_seconds=30) from None
+            raise NotSent(str(failed), retry=True, retry_after_seconds=30) from None
         kept = OpenedSecrets({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
         expires_ms = expiry(fresh.expires_in, self._clock.now_ms())
         if not await self._connections.renew(held.connection, kept, expires_ms):
@@ -272,7 +286,7 @@ class OAuthAccess:
     async def _require_access(self, workspace_id: WorkspaceId) -> Access:
         held = await self._connections.access(workspace_id, self.provider.id)
         if held is None or held.secrets.get(ACCESS) is None:
-            raise not_connected(self._explain(await self.connection(workspace_id)))
+            raise NotConnected(self._explain(await self.connection(workspace_id)))
         return held
 
     def _is_fresh(self, held: Access, instead_of: str | None, early_ms: int = EARLY_MS) -> bool:
@@ -299,18 +313,3 @@ def find_access(connector: object) -> OAuthAccess | None:
     """Return the OAuth access of a connector; None for one that uses none."""
     found = getattr(connector, "access", None)
     return found if isinstance(found, OAuthAccess) else None
-
-
-def make_access(
-    services: EffectServices,
-    info: ConnectorInfo,
-    grantor: Grantor,
-    scopes: tuple[str, ...],
-    client: OAuthClient,
-    base: str | None = None,
-) -> OAuthAccess:
-    """Return the OAuth access of a connector. All processes of the store share the renewal of its
-    tokens. `base` replaces the public URLs of pages and API."""
-    provider = make_provider(info.id, grantor, scopes, client, base)
-    turns = StoredLocks(services.store, services.clock, services.new_id)
-    return OAuthAccess(provider, info.label, services.connections, turns, services.clock)

@@ -13,8 +13,7 @@ from assent.gate.effects import BY_HAND
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.net.http_outcomes import not_connected
-from assent.ports import Connector, Context, Delivered, Delivery
+from assent.ports import Connector, Context, Delivered, Delivery, NotConnected
 from assent.ports.context import NoLookUp, action_of
 
 
@@ -53,4 +52,4 @@ class ManualConnector(NoLookUp):
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action_of(ctx, effect)
-        raise not_connected(BY_A_PERSON)
+        raise NotConnected(BY_A_PERSON)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.core import journal
+from assent.engine.core import jobs, journal
 from assent.engine.core.vault import Seal, SealBroken, Vault
 from assent.gate.connection import (
     Access,
@@ -32,6 +32,9 @@ from assent.ports import Clock, Row, Store, Transaction
 from assent.sql.loader import statements
 
 log = logging.getLogger("assent.connections")
+
+CONNECTED_JOB: Final = "follow_connection"
+"""What was prepared before a provider was connected gets its account (`use_cases.connections.follow`)."""
 
 _ACCOUNTS: Final = msgspec.json.Decoder(tuple[Account, ...])
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
@@ -59,10 +62,12 @@ class ConnectionStore:
         """Return the connection without its secrets, in any state."""
         return await self._store.read(lambda: find(workspace_id, provider))
 
-    async def access(self, workspace_id: WorkspaceId, provider: str) -> Access | None:
-        """Return a live connection with its opened secrets, else None."""
+    async def access(
+        self, workspace_id: WorkspaceId, provider: str, state: ConnectionState = ConnectionState.CONNECTED
+    ) -> Access | None:
+        """Return a connection in this state with its opened secrets, else None."""
         try:
-            return await self._store.read(lambda: access(self._vault, workspace_id, provider))
+            return await self._store.read(lambda: access(self._vault, workspace_id, provider, state))
         except SealBroken as broken:
             log.error("secrets of %s in workspace %s: %s", provider, workspace_id, broken)
             return None
@@ -144,6 +149,8 @@ def save(
         "by": by,
     }
     yield from journal.note(workspace_id, "connector_connected", facts, now_ms)
+    key, payload = f"{provider}:{connection.version}", {"provider": provider, "by": by}
+    yield from jobs.enqueue(workspace_id, CONNECTED_JOB, key, payload, due_ms=now_ms, now_ms=now_ms)
     return connection
 
 
@@ -158,9 +165,11 @@ def find_all(workspace_id: WorkspaceId) -> Transaction[dict[str, Connection]]:
     return {row["provider"]: _connection(row) for row in rows}
 
 
-def access(vault: Vault, workspace_id: WorkspaceId, provider: str) -> Transaction[Access | None]:
+def access(
+    vault: Vault, workspace_id: WorkspaceId, provider: str, state: ConnectionState
+) -> Transaction[Access | None]:
     connection = yield from find(workspace_id, provider)
-    if connection is None or not connection.live:
+    if connection is None or connection.state is not state:
         return None
     secrets = yield from vault.open(workspace_id, provider)
     return Access(connection, secrets)
@@ -179,6 +188,9 @@ def renew(
     if not rows:
         return False
     yield from vault.put(used.workspace_id, used.provider, secrets, seal, now_ms)
+    if used.state is ConnectionState.EXPIRED:
+        facts = {"provider": used.provider, "by": used.provider}
+        yield from journal.note(used.workspace_id, "connector_accepted_again", facts, now_ms)
     return True
 
 

@@ -16,27 +16,22 @@ Delivery is at least once, so handlers are idempotent. `assent.jobs.worker` runs
 from __future__ import annotations
 
 import enum
-import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.ids import RANDOM_BYTES, SYSTEM_WORKSPACE, JobId, WorkspaceId, uuid7
+from assent.gate.next_try import RETRY_PAUSES_MS
+from assent.kernel.ids import SYSTEM_WORKSPACE, JobId, WorkspaceId, derive_uuid7
 from assent.kernel.limits import (
     CLOCKS_APART_MS,
-    HOUR_MS,
     JOB_LEASE_MS,
     JOB_RETENTION_MS,
     MINUTE_MS,
-    SECOND_MS,
 )
 from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
-
-STANDARD_RETRIES_MS: Final = (10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS)
-"""The default retries outlast short failures and an outage of two hours."""
 
 DEADLINE_MS: Final = 5 * MINUTE_MS
 """A handler that takes longer is cancelled, so that it frees its place in the runner."""
@@ -101,7 +96,7 @@ class JobKind(Record):
     """
 
     run: Handler
-    retry_delays_ms: tuple[int, ...] = STANDARD_RETRIES_MS
+    retry_delays_ms: tuple[int, ...] = RETRY_PAUSES_MS
     lease_ms: int = JOB_LEASE_MS
     deadline_ms: int = DEADLINE_MS
     lost_workers: int = LOST_WORKERS_ALLOWED
@@ -314,8 +309,7 @@ def _leases(kinds: Mapping[str, JobKind]) -> str:
 
 def _job_id(workspace_id: WorkspaceId, kind: str, key: str, now_ms: int) -> JobId:
     """Derive the id from the unique key, so that a repeated transaction creates the same job."""
-    name = msgspec.json.encode([workspace_id, kind, key])
-    return JobId(uuid7(now_ms, hashlib.sha256(name).digest()[:RANDOM_BYTES]))
+    return JobId(derive_uuid7(now_ms, msgspec.json.encode([workspace_id, kind, key])))
 
 
 def _job(row: Row) -> Job:

@@ -73,7 +73,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MINUTE_MS
-from assent.kernel.structs import Record, WireRecord
+from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
@@ -256,6 +256,12 @@ def read_latest(head: Head, most: int) -> Transaction[list[Event]]:
     """Return the last events before `head`, in order."""
     after = max(0, head.seq - most)
     return read_stream(head.workspace_id, head.stream_id, after_seq=after, limit=most)
+
+
+def find_last(workspace_id: str, stream_id: str, kind: str) -> Transaction[Event | None]:
+    """Return the newest event of one kind in a stream."""
+    rows = yield statements.last_event_of_kind(workspace_id=workspace_id, stream_id=stream_id, kind=kind)
+    return from_row(Event, rows[0]) if rows else None
 
 
 def erase_bodies(

@@ -25,6 +25,7 @@ from assent.engine.core.server_keys import ServerKeys
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import ShieldedTasks, Waits
 from assent.gate.effects import EffectTypes
+from assent.gate.records import Freeze
 from assent.gate.review_link import Scope
 from assent.gate.webhooks import WebhookReply
 from assent.kernel import ids
@@ -181,6 +182,13 @@ class StoreServices:
 
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))
+
+    async def find_freeze(self, workspace_id: WorkspaceId) -> Freeze | None:
+        """Return what stops sending in a workspace now."""
+        # Imported late: a first answer needs none of the words of a refusal.
+        from assent.engine.core import freezes
+
+        return await self.store.read(lambda: freezes.find(workspace_id))
 
     async def check_store(self) -> None:
         """Raise `StoreUnavailable` unless the store answers."""

@@ -94,13 +94,24 @@ class Principal(Record):
         return f"key:{self.key_id}" if self.key_id is not None else "local"
 
     @property
+    def is_test(self) -> bool:
+        """Whether what this caller prepares, edits or approves is never sent for real."""
+        return self.mode == "dev"
+
+    @property
     def holder(self) -> str:
         """The owner of this caller's stored answers: its key and the keys that replace it."""
         return self.first_key_id or self.key_id or "local"
 
+    def require(self, scope: str) -> None:
+        """Raise `Refusal` unless its key has a right."""
+        if scope not in self.scopes:
+            right, who = _RIGHTS[scope]
+            raise Refusal(Reason.INSUFFICIENT_SCOPE, facts={"right": right, "who": who})
+
     def propose(self, operator: str) -> dict[str, Any]:
         """Return who proposes an action, for its metadata."""
-        said = Proposal(operator, self.name, self.label, self.person_id)
+        said = Proposal(operator, self.name, self.label, self.person_id, test=self.is_test)
         found: dict[str, Any] = msgspec.to_builtins(said)
         return found
 
@@ -116,11 +127,6 @@ def lack_key(*, signup_open: bool) -> Refusal:
         return Refusal(Reason.MISSING_API_KEY)
     words = Words(user_message=NO_SIGNUP.user_message, fix=NO_SIGNUP.fix)
     return Refusal(Reason.MISSING_API_KEY, words=words, retry=NO_SIGNUP.retry)
-
-
-def lack_scope(scope: str) -> Refusal:
-    right, who = _RIGHTS[scope]
-    return Refusal(Reason.INSUFFICIENT_SCOPE, facts={"right": right, "who": who})
 
 
 class Workspace(Record):
@@ -342,13 +348,6 @@ def get_workspace(workspace_id: WorkspaceId) -> Transaction[Workspace]:
     return from_row(Workspace, rows[0])
 
 
-def describe(workspace_id: WorkspaceId) -> Transaction[tuple[Workspace, list[str]]]:
-    """Return a workspace and the ids of its tenants."""
-    workspace = yield from get_workspace(workspace_id)
-    tenants = yield from list_tenants(workspace_id)
-    return workspace, [tenant.tenant_id for tenant in tenants]
-
-
 class Tenant(Record):
     """A client or product within a workspace, with its own memory."""
 
@@ -357,9 +356,28 @@ class Tenant(Record):
     created_ms: int
 
 
-def list_tenants(workspace_id: WorkspaceId) -> Transaction[list[Tenant]]:
-    rows = yield statements.list_tenants(workspace_id=workspace_id)
+DEFAULT_TENANT: Final = "default"
+"""To which everything belongs that names no tenant."""
+TENANTS_OFFERED: Final = 100
+"""How many tenants a form offers and an answer about the workspace names."""
+
+
+def list_tenants(
+    workspace_id: WorkspaceId, after: str = "", most: int = TENANTS_OFFERED
+) -> Transaction[list[Tenant]]:
+    """List tenants in the order of their ids, after one of them."""
+    rows = yield statements.list_tenants(workspace_id=workspace_id, after=after, most=most)
     return [from_row(Tenant, row) for row in rows]
+
+
+def name_tenant(tenant_id: str) -> str | None:
+    """Return the tenant as it is stored with what belongs to it."""
+    return tenant_id if tenant_id != DEFAULT_TENANT else None
+
+
+def find_tenant(workspace_id: WorkspaceId, tenant_id: str) -> Transaction[Tenant | None]:
+    rows = yield statements.find_tenant(workspace_id=workspace_id, tenant_id=tenant_id)
+    return from_row(Tenant, rows[0]) if rows else None
 
 
 def add_tenant(workspace_id: WorkspaceId, tenant_id: str, name: str, now_ms: int) -> Transaction[None]:

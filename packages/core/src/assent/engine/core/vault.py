@@ -10,7 +10,7 @@ An opened secret leaves this module only as `OpenedSecrets`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from assent.gate.connection import OpenedSecrets
@@ -55,7 +55,12 @@ class Vault:
         return Seal(self._entropy(KEY_BYTES), nonces)
 
     def put(
-        self, workspace_id: WorkspaceId, holder: str, secrets: OpenedSecrets, seal: Seal, now_ms: int
+        self,
+        workspace_id: WorkspaceId,
+        holder: str,
+        secrets: OpenedSecrets | Mapping[str, str],
+        seal: Seal,
+        now_ms: int,
     ) -> Transaction[None]:
         """Replace all secrets of a holder."""
         yield statements.add_vault_key(

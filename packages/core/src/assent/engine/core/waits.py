@@ -17,9 +17,9 @@ from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
-from assent.kernel.ids import ActionId, WorkspaceId
+from assent.gate.records import Action
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import SECOND_MS, WAITING_CALLS, WAITING_CALLS_PER_WORKSPACE
-from assent.kernel.structs import Record
 from assent.ports import Clock, Store, StoreUnavailable, Transaction
 from assent.sql.loader import statements
 
@@ -35,14 +35,6 @@ Ending = Literal["changed", "time_up", "client_gone", "server_full", "server_sto
 Gone = Callable[[], Awaitable[object]]
 
 
-class WaitedAction(Record):
-    """An action as it was when a call began to wait for it."""
-
-    workspace_id: WorkspaceId
-    action_id: ActionId
-    version: int
-
-
 class Waits:
     """The waiting calls of one process."""
 
@@ -50,7 +42,7 @@ class Waits:
         self._store = store
         self._clock = clock
         self.poll_seconds = POLL_SECONDS
-        self._waiting: dict[asyncio.Event, WaitedAction] = {}
+        self._waiting: dict[asyncio.Event, Action] = {}
         self._by_workspace: Counter[WorkspaceId] = Counter()
         self._poller: asyncio.Task[None] | None = None
         self._released: set[asyncio.Event] = set()
@@ -59,17 +51,17 @@ class Waits:
     def count(self) -> int:
         return len(self._waiting)
 
-    async def wait(self, place: WaitedAction, until_ms: int, gone: Gone | None) -> Ending:
-        """Wait until the action's version differs from the given one. Returns why the wait
+    async def wait(self, action: Action, until_ms: int, gone: Gone | None) -> Ending:
+        """Wait until the stored version of an action differs from the given one. Returns why the wait
         ended."""
         if (
             len(self._waiting) >= WAITING_CALLS
-            or self._by_workspace[place.workspace_id] >= WAITING_CALLS_PER_WORKSPACE
+            or self._by_workspace[action.workspace_id] >= WAITING_CALLS_PER_WORKSPACE
         ):
             return "server_full"
         changed = asyncio.Event()
-        self._waiting[changed] = place
-        self._by_workspace[place.workspace_id] += 1
+        self._waiting[changed] = action
+        self._by_workspace[action.workspace_id] += 1
         leaving = asyncio.ensure_future(gone()) if gone is not None else None
         try:
             self._start()
@@ -77,9 +69,9 @@ class Waits:
         finally:
             del self._waiting[changed]
             self._released.discard(changed)
-            self._by_workspace[place.workspace_id] -= 1
-            if not self._by_workspace[place.workspace_id]:
-                del self._by_workspace[place.workspace_id]
+            self._by_workspace[action.workspace_id] -= 1
+            if not self._by_workspace[action.workspace_id]:
+                del self._by_workspace[action.workspace_id]
             if leaving is not None:
                 leaving.cancel()
 

@@ -109,7 +109,9 @@ class PersonEraser:
             erased = True
             found = [row async for row in self._search()]
         if erased:
-            await self._store.write(Single(statements.index_brain_words_again()))
+            for place in self._places:
+                if place.then is not None:
+                    await self._store.write(Single(place.then()))
             await self._store.write(partial(self._note, total))
         return ErasureReport(found=dict(total), rejected=self._rejected, left=_list_left(found, after=True))
 

@@ -67,15 +67,6 @@ PLACES: Final = (
     ),
     Place("runs", _RUN, "inputs outputs", "runs"),
     Place("assets", "workspace_id asset_id", "title body metadata", "drafts"),
-    Place(
-        "brain_entries",
-        "workspace_id entry_id",
-        "body source facts natural_key",
-        "memory",
-        also={"state": "retired", "natural_key": None},
-    ),
-    Place("measurements", _RUN, "body", "measurements"),
-    Place("manual_metrics", "workspace_id run_id channel", "metrics source", "measurements"),
     Place(PICTURES, "workspace_id digest", "content", "pictures", how=How.DELETE),
     Place(
         "idempotency",
@@ -137,7 +128,6 @@ PLACES: Final = (
         "label accounts settings connected_by problem",
         "connections",
     ),
-    Place("credit_entries", "workspace_id seq#", "by_whom", "credits"),
     Place("freezes", "workspace_id", "set_by why", "freezes"),
     Place(
         "policy_versions",
@@ -194,19 +184,12 @@ HOLDS_NONE: Final[dict[str, str]] = {
     "action_approvals.assurance": _IDS,
     "assets.type assets.channel": _IDS,
     "api_keys.mode api_keys.secret_hash api_keys.scopes api_keys.toolsets api_keys.first_key_id": _IDS,
-    "brain_entries.kind brain_entries.state brain_entries.channel": _IDS,
-    "brain_words.body brain_words_config.k brain_words_config.v brain_words_data.block brain_words_docsize.sz "
-    "brain_words_idx.segid brain_words_idx.term brain_words_idx.pgno": (
-        "the index of the memories, which is built again"
-    ),
-    "brain_entries.words": "made from the body by the database",
     "brand_logos.media_type brand_logos.logo_digest brand_logos.content workspace_brands.accent "
     "workspace_brands.logo_digest": ("the logo of a workspace, drawn again before it was stored"),
     "checkpoints.body checkpoints.signature checkpoints.public_key": "numbers and hashes of events",
     "component_versions.component component_versions.name component_versions.prefix "
     "component_versions.digest": _IDS,
     "connections.state connections.scopes": _IDS,
-    "credit_charges.state credit_entries.kind credit_entries.attempt_id": _IDS,
     "deployment_facts.name deployment_facts.value": "facts of the server: fingerprints, positions, checks",
     "events.kind events.hash streams.hash": _IDS,
     "idempotency.tool idempotency.request_digest idempotency.holder": _IDS,

@@ -37,6 +37,7 @@ from assent.present.notes import (
     WORDS,
     DecisionWords,
     describe_decisions,
+    is_unsent,
     read_approval,
     say_when_expired,
     summarize,
@@ -178,7 +179,7 @@ def ask_about_outcome(settled: Settled) -> Transaction[None]:
     action = settled.action
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         yield from _enqueue(settled.listeners, action.workspace_id, action.run_id, "unknown", settled.at_ms)
-    elif action.status is Status.FAILED or action.execution_state is ExecutionState.RETRYABLE:
+    elif action.status is Status.FAILED or is_unsent(action, settled.at_ms):
         yield from ask_about_stopped(action, settled.at_ms)
 
 

@@ -14,6 +14,7 @@ from assent.engine.actions import actions, approvals, flood
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.actions.remainder import AGAIN_AS
+from assent.engine.core.tenancy import DEFAULT_TENANT
 from assent.engine.people import members, signup
 from assent.engine.people.people import Person
 from assent.engine.people.signup import SignupLink
@@ -56,6 +57,7 @@ class InboxFilter(Record):
     """A filter of the inbox. `until_ms`: only actions that expire before."""
 
     workspace: str = ""
+    tenant: str = ""
     severity: Severity | None = None
     until_ms: int = 0
     channel: str = ""
@@ -108,6 +110,7 @@ def read_inbox(
         "approver": approver_key(person.person_id, person.name),
         "now_ms": now_ms,
         "workspace": wanted.workspace,
+        "tenant": wanted.tenant,
     }
     by_risk = yield statements.count_inbox(**mine, soon_ms=wanted.until_ms or soon_ms)
     counts = yield from _count(by_risk, mine)
@@ -187,6 +190,7 @@ def find_next(person: Person, now_ms: int) -> Transaction[Action | None]:
         approver=approver_key(person.person_id, person.name),
         now_ms=now_ms,
         workspace="",
+        tenant="",
         risk=-1,
         until_ms=0,
         most=1,
@@ -239,6 +243,7 @@ def _select(rows: Rows, wanted: InboxFilter) -> tuple[Waiting, ...]:
         for line in _lines(rows)
         if AGAIN_AS not in line.action.metadata
         and wanted.workspace in ("", line.action.workspace_id)
+        and wanted.tenant in ("", line.action.tenant_id or DEFAULT_TENANT)
         and wanted.channel in ("", line.action.effect.channel)
         and wanted.severity in (None, line.action.preflight.severity)
         and (not wanted.text or _mentions(line, wanted.text.lower()))

@@ -6,22 +6,19 @@ bounded, so the cost does not grow with the history.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-import msgspec
-
-from assent.engine.actions import actions
-from assent.engine.learning import measurement
-from assent.engine.learning import memory as brain
-from assent.engine.learning.measurement import Scheduled
-from assent.engine.learning.memory import Entry
+from assent.engine.actions import actions, hooks
+from assent.engine.actions.hooks import StatusPart, StatusQuery
 from assent.gate.effects import EffectTypes
-from assent.gate.records import Action
+from assent.gate.preflight import is_expired
+from assent.gate.records import WORKFLOW, Action, Status
 from assent.kernel.ids import WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
-from assent.ports import Rows, Transaction
-from assent.present.status_report import Section, describe_run, find_section
+from assent.ports import Transaction
+from assent.present.status_report import Section, find_section
 from assent.sql.loader import statements
 
 RECENT_MS: Final = 30 * DAY_MS
@@ -39,34 +36,68 @@ SENT_READ: Final = 20
 MOST_COUNTED: Final = 1_000
 """Bound of a count."""
 
-LESSONS: Final = 6
-LESSONS_READ: Final = 4 * LESSONS
-"""More than are shown: a rejection may not be about the text."""
-LESSON_KINDS: Final = ("channel_performance", "rejection", "lesson")
-
-
-class Measured(Record):
-    """A run whose results were read."""
-
-    about: str
-    scheduled: Scheduled
-
 
 class Overview(Record, kw_only=True):
     """The entries of each section, newest first, and their totals."""
 
     sections: dict[Section, tuple[Action, ...]]
     counts: dict[str, int]
-    measured: tuple[Measured, ...]
-    due: tuple[Scheduled, ...]
-    lessons: tuple[Entry, ...]
+    parts: tuple[StatusPart, ...]
+    """What extensions add."""
 
 
 def read_overview(
     workspace_id: WorkspaceId, tenant_id: str | None, effects: EffectTypes, now_ms: int
 ) -> Transaction[Overview]:
-    """Read the whole report. `tenant_id` limits the lessons to one tenant."""
+    """Read the whole report, of one tenant if it is named."""
     since_ms = max(0, now_ms - RECENT_MS)
+    query = StatusQuery(
+        workspace_id=workspace_id, tenant_id=tenant_id, effects=effects, since_ms=since_ms, now_ms=now_ms
+    )
+    if tenant_id is not None:
+        sections = yield from _read_tenant(workspace_id, tenant_id, since_ms, now_ms)
+        counts = {section.value: len(sections.get(section, ())) for section in Section}
+    else:
+        sections, counts = yield from _read_everyone(workspace_id, since_ms, now_ms)
+    return Overview(
+        sections={section: listed[: _most_listed(section)] for section, listed in sections.items()},
+        counts=counts,
+        parts=(yield from hooks.read_status(query)),
+    )
+
+
+Sections = dict[Section, tuple[Action, ...]]
+
+
+def _read_tenant(
+    workspace_id: WorkspaceId, tenant_id: str, since_ms: int, now_ms: int
+) -> Transaction[Sections]:
+    """Read the actions of one tenant by their status, which is an index of its own. What ended is read from
+    before the time, because it may have been prepared before."""
+    earlier = first_uuid7(max(0, since_ms - RECENT_MS))
+    found: list[Action] = []
+    for status in (Status.AWAITING_APPROVAL, Status.APPROVED, Status.FAILED, Status.EXECUTED):
+        since = earlier if status in (Status.FAILED, Status.EXECUTED) else ""
+        listed = yield from actions.list_in_status(workspace_id, tenant_id, status, since, MOST_COUNTED)
+        found += (each for each in listed if _is_reported(each, since_ms, now_ms))
+    return _divide(found, now_ms)
+
+
+def _is_reported(action: Action, since_ms: int, now_ms: int) -> bool:
+    """Whether the report of all tenants would have it, too."""
+    if action.status is Status.AWAITING_APPROVAL:
+        return not is_expired(action, now_ms)
+    if action.effect.connector == WORKFLOW:
+        return False
+    if is_expired(action, now_ms):
+        return (action.expires_ms or 0) > since_ms
+    ended = action.status in (Status.FAILED, Status.EXECUTED)
+    return not ended or (action.executed_ms or action.created_ms) > since_ms
+
+
+def _read_everyone(
+    workspace_id: WorkspaceId, since_ms: int, now_ms: int
+) -> Transaction[tuple[Sections, dict[str, int]]]:
     named: dict[str, Any] = {"workspace_id": workspace_id}
     open_now = {**named, "now_ms": now_ms, "most": LISTED}
     since = first_uuid7(since_ms)
@@ -79,58 +110,23 @@ def read_overview(
     counted = yield statements.count_status(
         **named, now_ms=now_ms, since=since, since_ms=since_ms, most=MOST_COUNTED
     )
-    measured = yield statements.list_read_measurements(**named, since_ms=since_ms, most=RECENT_LISTED)
-    due = []
-    for each in (yield from measurement.due(workspace_id, 2 * RECENT_LISTED)):
-        if (yield from measurement.has_source(workspace_id, each.run_id)):
-            due.append(each)
-    lessons = yield from _lessons(workspace_id, tenant_id, effects)
-    sections = _sections((unknown, awaiting, unsent, lapsed, failed, sent), now_ms)
-    return Overview(
-        sections={section: listed[: _most_listed(section)] for section, listed in sections.items()},
-        counts=_counts(counted[0], sections),
-        measured=tuple(
-            Measured(describe_run(msgspec.json.decode(row["inputs"])), measurement.read_scheduled(row))
-            for row in measured
-        ),
-        due=tuple(due[:RECENT_LISTED]),
-        lessons=tuple(lessons),
-    )
+    found = (unknown, awaiting, unsent, lapsed, failed, sent)
+    sections = _divide((actions.action_of(row) for rows in found for row in rows), now_ms)
+    return sections, _counts(counted[0], sections)
 
 
-def _lessons(
-    workspace_id: WorkspaceId, tenant_id: str | None, effects: EffectTypes
-) -> Transaction[list[Entry]]:
-    if tenant_id is None:
-        rows = yield statements.list_brain_lessons(workspace_id=workspace_id, most=LESSONS_READ)
-        found = [brain.entry_of(row) for row in rows]
-    else:
-        found = []
-        for kind in LESSON_KINDS:
-            found += yield from brain.read(workspace_id, tenant_id, kind=kind, most=LESSONS_READ)
-    taught = [
-        entry
-        for entry in found
-        if entry.kind != "rejection" or effects.is_lesson(entry.channel, entry.facts.get("reason", ""))
-    ]
-    return sorted(taught, key=lambda entry: entry.entry_id, reverse=True)[:LESSONS]
-
-
-def _sections(found: tuple[Rows, ...], now_ms: int) -> dict[Section, tuple[Action, ...]]:
-    sections: dict[Section, tuple[Action, ...]] = {}
-    for rows in found:
-        for row in rows:
-            action = actions.action_of(row)
-            section = find_section(action, now_ms)
-            sections[section] = (*sections.get(section, ()), action)
-    return sections
+def _divide(found: Iterable[Action], now_ms: int) -> Sections:
+    sections: dict[Section, list[Action]] = {}
+    for action in found:
+        sections.setdefault(find_section(action, now_ms), []).append(action)
+    return {section: tuple(listed) for section, listed in sections.items()}
 
 
 def _most_listed(section: Section) -> int:
     return RECENT_LISTED if section in (Section.WENT_OUT, Section.TAKEN_DOWN) else LISTED
 
 
-def _counts(row: Any, sections: dict[Section, tuple[Action, ...]]) -> dict[str, int]:
+def _counts(row: Any, sections: Sections) -> dict[str, int]:
     by_hand = min(LISTED, len(sections.get(Section.BY_HAND, ())))
     gone = len(sections.get(Section.TAKEN_DOWN, ()))
     return {

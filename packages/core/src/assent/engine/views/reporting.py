@@ -14,7 +14,8 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.log import Checkpoint
-from assent.gate.records import WORKFLOW, Action
+from assent.engine.core import tenancy
+from assent.gate.records import WORKFLOW, Action, Status
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Transaction
@@ -22,6 +23,8 @@ from assent.sql.loader import statements
 
 MOST_EVENTS: Final = 500
 MOST_ACTIONS: Final = 25
+MOST_LOOKED: Final = 2_000
+"""How many of a tenant's latest actions are looked at."""
 
 REFUSED: Final = "execution_refused"
 PREPARED: Final = "run_prepared"
@@ -82,8 +85,8 @@ class Report(Record, kw_only=True):
     checkpoint: ReportedCheckpoint | None
 
 
-def report(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Report]:
-    """Read the report since a time."""
+def report(workspace_id: WorkspaceId, since_ms: int, tenant_id: str | None = None) -> Transaction[Report]:
+    """Read the report since a time, of one tenant if it is named."""
     rows = yield from audit_views.events_since(workspace_id, since_ms, kinds=KINDS, most=MOST_EVENTS + 1)
     about: dict[str, None] = {}
     refused = []
@@ -93,6 +96,21 @@ def report(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Report]:
         about.update(dict.fromkeys(str(each["actionId"]) for each in named if "actionId" in each))
         if row.kind == REFUSED:
             refused.append(_read_refused(facts, row.at_ms))
+    if tenant_id is not None:
+        found_ids: list[str] = []
+        for status in Status:
+            active = yield statements.list_tenant_activity(
+                workspace_id=workspace_id,
+                tenant_id=tenancy.name_tenant(tenant_id),
+                status=status.value,
+                since_ms=since_ms,
+                looked=MOST_LOOKED,
+                most=MOST_ACTIONS + 1,
+            )
+            found_ids += (row["action_id"] for row in active)
+        about = dict.fromkeys(sorted(found_ids, reverse=True))
+        refused = [each for each in refused if each.action_id in about]
+        rows = []
     wanted = [(workspace_id, action_id) for action_id in list(about)[: 2 * MOST_ACTIONS]]
     stored = yield statements.list_actions_by_id(wanted=msgspec.json.encode(wanted).decode())
     by_id = {str(action.action_id): action for action in map(actions.action_of, stored)}

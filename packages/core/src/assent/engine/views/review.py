@@ -10,14 +10,12 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, policies
+from assent.engine.actions import actions, hooks, policies, send_jobs
 from assent.engine.actions import approvals as quorum
 from assent.engine.actions.approvals import GivenApproval
-from assent.engine.actions.decisions import SEND_JOB
-from assent.engine.core import freezes, jobs, journal
-from assent.engine.core.jobs import JobState
-from assent.engine.learning import memory as brain
-from assent.engine.learning.memory import Entry
+from assent.engine.actions.hooks import Origin
+from assent.engine.actions.send_jobs import SendJob
+from assent.engine.core import freezes, journal
 from assent.gate.effects import EffectTypes
 from assent.gate.gate import Decider
 from assent.gate.policy import Policy
@@ -31,7 +29,6 @@ from assent.gate.records import (
     Status,
 )
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
-from assent.kernel.limits import SECOND_MS
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.present.refusals import mark_missing_type
@@ -40,24 +37,7 @@ from assent.sql.loader import statements
 HISTORY_EVENTS: Final = 300
 """Bound on the events of a run that a page shows."""
 
-SOON_MS: Final = 15 * SECOND_MS
-"""A job that is due within this time counts as running."""
-
 _EFFECT: Final = msgspec.json.Decoder(Effect)
-
-
-class SendJob(Record):
-    """The durable job that sends an approved action."""
-
-    state: JobState
-    due_ms: int
-    last_error: str | None
-
-    def under_way(self, now_ms: int) -> bool:
-        """Whether it runs or is about to, unlike one that waits for a later retry."""
-        return self.state is JobState.RUNNING or (
-            self.state is JobState.WAITING and self.due_ms <= now_ms + SOON_MS
-        )
 
 
 class RunReview(Record):
@@ -73,8 +53,8 @@ class RunReview(Record):
     """The newest revision that each of several approvers approved."""
     revisions: dict[ActionId, dict[int, Effect]]
     """The earlier contents of edited actions."""
-    memory: dict[str, Entry]
-    """The memories that changed the run's drafts, by id."""
+    origins: dict[str, tuple[Origin, ...]]
+    """What changed the run's drafts, by the ids of the drafts."""
     send_jobs: dict[ActionId, SendJob]
     frozen: Freeze | None
 
@@ -100,7 +80,7 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
     approvals: dict[ActionId, tuple[GivenApproval, ...]] = {}
     approved: dict[ActionId, dict[str, int]] = {}
     revisions: dict[ActionId, dict[int, Effect]] = {}
-    send_jobs: dict[ActionId, SendJob] = {}
+    sending: dict[ActionId, SendJob] = {}
     for action in staged:
         needed = policy.require(action)
         if needed.approvers > 1 or needed.groups:
@@ -111,14 +91,9 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
             before = yield statements.list_revisions(workspace_id=workspace_id, action_id=action.action_id)
             revisions[action.action_id] = {row["revision"]: _EFFECT.decode(row["effect"]) for row in before}
         if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
-            job = yield from find_send_job(action)
+            job = yield from send_jobs.find(action)
             if job is not None:
-                send_jobs[action.action_id] = job
-    memory: dict[str, Entry] = {}
-    for entry_id in dict.fromkeys(use.entry_id for asset in assets for use in brain.memory_used(asset)):
-        entry = yield from brain.find(workspace_id, entry_id)
-        if entry is not None:
-            memory[entry_id] = entry
+                sending[action.action_id] = job
     return RunReview(
         run=run,
         workspace_name=named[0]["name"] if named else workspace_id,
@@ -129,40 +104,9 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
         approvals=approvals,
         approved=approved,
         revisions=revisions,
-        memory=memory,
-        send_jobs=send_jobs,
+        origins=(yield from hooks.read_origins(assets)),
+        send_jobs=sending,
         frozen=(yield from freezes.find(workspace_id)),
-    )
-
-
-def find_send_job(action: Action) -> Transaction[SendJob | None]:
-    rows = yield statements.find_send_job(
-        workspace_id=action.workspace_id,
-        kind=SEND_JOB,
-        first_key=f"{action.action_id}:",
-        after_keys=f"{action.action_id};",
-    )
-    return SendJob(JobState(rows[0]["state"]), rows[0]["due_ms"], rows[0]["last_error"]) if rows else None
-
-
-def send_again(action: Action, now_ms: int) -> Transaction[None]:
-    """Enqueue a job that sends an approved action now, unless one is running. Its key is new,
-    because an earlier job may have ended without success."""
-    if action.status is not Status.APPROVED or action.schedule_ms is not None:
-        return
-    job = yield from find_send_job(action)
-    if job is not None and (job.under_way(now_ms) or (job.state is JobState.WAITING and not job.last_error)):
-        return
-    yield from jobs.enqueue(
-        action.workspace_id,
-        SEND_JOB,
-        f"{action.action_id}:{action.version}:{now_ms}",
-        {
-            "actionId": action.action_id,
-            "approval": action.approval.since if action.approval is not None else None,
-        },
-        due_ms=now_ms,
-        now_ms=now_ms,
     )
 
 

@@ -7,17 +7,19 @@ caller checks access.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, hooks
+from assent.engine.actions.hooks import RunResult
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.views import AuditCursor, RecordedEvent
-from assent.engine.learning import measurement
 from assent.engine.views import names
 from assent.engine.views.names import FirstAction, ShownNames
-from assent.gate.records import Action, Asset, Run
+from assent.gate.effects import EffectTypes
+from assent.gate.records import Action, Asset, ExecutionState, Run, Status
 from assent.kernel.ids import RunId, WorkspaceId, first_uuid7
 from assent.kernel.structs import Record, from_row
 from assent.kernel.texts import like, like_json
@@ -54,8 +56,7 @@ class RunLine(Record, kw_only=True):
     created_ms: int
     standings: tuple[ActionCount, ...]
     status: str
-    measured: str | None
-    """The stored measurement (`measured.decode_measurement`)."""
+    result: RunResult | None
 
 
 class RunPage(Record):
@@ -107,16 +108,18 @@ class RunDetail(Record, kw_only=True):
     names: ShownNames
     """Of the actions in the history."""
     firsts: tuple[FirstAction, ...]
-    measurement: measurement.Scheduled | None
+    result: RunResult | None
     is_workflow: bool
 
 
 def runs(
     workspace_id: WorkspaceId,
+    effects: EffectTypes,
     *,
     operator: str = "",
     state: str = "",
     search: str = "",
+    tenant: str = "",
     period: Period = EVER,
     before: str,
     most: int,
@@ -128,13 +131,14 @@ def runs(
     ends += [first_uuid7(period.until_ms)] if period.until_ms is not None else []
     here = {"since": first_uuid7(period.since_ms), "before": min(ends, default=LAST_ID)}
     end: Rows = ()
-    if operator or state or search.strip():
+    if operator or state or tenant or search.strip():
         end = yield statements.find_run_window(workspace_id=workspace_id, **here, last=SEARCHED - 1)
         here["since"] = end[0]["run_id"] if end else here["since"]
     rows = yield statements.list_run_page(
         workspace_id=workspace_id,
         operator=operator,
         state=state,
+        tenant=tenant,
         pattern=like(search),
         content=like_json(search),
         first_actions=SEARCHED_ACTIONS,
@@ -142,7 +146,10 @@ def runs(
         most=most + 1,
         now_ms=now_ms,
     )
-    found = _lines(rows)
+    results = yield from hooks.read_results(
+        workspace_id, dict.fromkeys(row["run_id"] for row in rows), effects
+    )
+    found = _lines(rows, results)
     firsts = yield from names.read_first_actions(
         workspace_id, [line.run_id for line in found[:most]], with_effect=bool(search.strip())
     )
@@ -163,7 +170,7 @@ def count_days(
     return [row["counted"] for row in sorted(rows, key=lambda row: int(row["day"]))]
 
 
-def _lines(rows: Rows) -> tuple[RunLine, ...]:
+def _lines(rows: Rows, results: dict[str, RunResult]) -> tuple[RunLine, ...]:
     standings: dict[str, list[ActionCount]] = {}
     first: dict[str, Any] = {}
     for row in rows:
@@ -177,8 +184,10 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
             row,
             inputs=_OBJECT.decode(row["inputs"]),
             standings=tuple(standings[run_id]),
-            measured=row["measured_body"],
-            status=compute_status(row["status"], standings[run_id], measured=row["measured_ms"] is not None),
+            result=(result := results.get(run_id)),
+            status=compute_status(
+                row["status"], standings[run_id], measured=result is not None and result.is_read
+            ),
         )
         for run_id, row in first.items()
     )
@@ -197,6 +206,7 @@ def compute_status(stored: str, standings: Iterable[ActionCount], *, measured: b
 def run(
     workspace_id: WorkspaceId,
     run_id: RunId,
+    effects: EffectTypes,
     *,
     state: str = "",
     after: ActionPlace,
@@ -221,10 +231,10 @@ def run(
     children = yield statements.list_run_children(**named, most=CHILDREN_SHOWN)
     history = yield from audit_views.stream_events(workspace_id, run_id, before=before, most=most_events)
     firsts = yield from names.read_first_actions(workspace_id, [run_id], most=1)
-    planned = yield from measurement.find(workspace_id, run_id)
+    result = (yield from hooks.read_results(workspace_id, (run_id,), effects)).get(run_id)
     is_workflow = yield statements.find_workflow_run(**named)
     standings = tuple(from_row(ActionCount, row) for row in counted)
-    measured = planned is not None and planned.measured_ms is not None
+    measured = result is not None and result.is_read
     return RunDetail(
         run=found,
         status=compute_status(found.status, standings, measured=measured),
@@ -238,6 +248,73 @@ def run(
         older=history.older,
         names=(yield from names.read_event_names(workspace_id, history.events)),
         firsts=firsts.get(run_id, ()),
-        measurement=planned,
+        result=result,
         is_workflow=bool(is_workflow),
     )
+
+
+class RunHead(Record, kw_only=True):
+    """What a run was about, and when it went out."""
+
+    run_id: RunId
+    operator: str
+    name: str
+    created_ms: int
+    sent_ms: int | None
+    """When its first action went out."""
+
+
+def read_heads(workspace_id: WorkspaceId, run_ids: Iterable[str]) -> Transaction[dict[str, RunHead]]:
+    """Read what some runs were about. Unknown ids have none."""
+    wanted = list(run_ids)
+    rows = yield statements.list_run_heads(
+        workspace_id=workspace_id, wanted=msgspec.json.encode(wanted).decode()
+    )
+    firsts = yield from names.read_first_actions(workspace_id, wanted, most=1)
+    return {
+        row["run_id"]: from_row(
+            RunHead, row, name=names.name_run(_OBJECT.decode(row["inputs"]), firsts.get(row["run_id"], ()))
+        )
+        for row in rows
+    }
+
+
+class DraftCount(Record):
+    """Drafts whose actions are in one state."""
+
+    status: str | None
+    changed: int
+    """1 if a person changed them, else 0."""
+    drafts: int
+
+
+def count_drafts(
+    workspace_id: WorkspaceId, drafts: Iterable[tuple[str, str]]
+) -> Transaction[tuple[DraftCount, ...]]:
+    """Count drafts by what became of their actions. A draft is named by its run and its asset."""
+    wanted = msgspec.json.encode(list(drafts)).decode()
+    rows = yield statements.count_drafts(workspace_id=workspace_id, wanted=wanted)
+    return tuple(from_row(DraftCount, row) for row in rows)
+
+
+class SentCounts(Record):
+    """How many actions of a workspace went out, failed, or have an unknown outcome."""
+
+    sent: int
+    failed: int
+    unknown: int
+
+
+def count_sent(
+    workspace_id: WorkspaceId, since_ms: int, most: int, tenant_id: str = ""
+) -> Transaction[SentCounts]:
+    """Count each of them since a time, up to a number; of one tenant if it is named."""
+    since = first_uuid7(max(0, since_ms))
+    if tenant_id:
+        of = partial(actions.list_in_status, workspace_id, tenant_id, since=since, most=most)
+        sent, failed = (yield from of(Status.EXECUTED)), (yield from of(Status.FAILED))
+        approved = yield from of(Status.APPROVED)
+        unknown = [each for each in approved if each.execution_state is ExecutionState.OUTCOME_UNKNOWN]
+        return SentCounts(len(sent), len(failed), len(unknown))
+    rows = yield statements.count_sent(workspace_id=workspace_id, since_ms=since_ms, since=since, most=most)
+    return from_row(SentCounts, rows[0])

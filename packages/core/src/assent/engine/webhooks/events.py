@@ -7,7 +7,6 @@ exists if and only if its change does, once: its id is made from the action and 
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Final
 
 import msgspec
@@ -19,7 +18,7 @@ from assent.gate.mail import is_personal
 from assent.gate.records import Action, read_proposal
 from assent.gate.transitions import Move
 from assent.gate.webhooks import EVENT_AFTER, TEST_EVENT, ActionEvent, EventAction, EventName
-from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
+from assent.kernel.ids import WorkspaceId, derive_uuid7
 from assent.kernel.limits import MAX_QUEUED_EVENTS
 from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time
@@ -154,5 +153,4 @@ def send_test(workspace_id: WorkspaceId, subscription_id: str, now_ms: int) -> T
 
 
 def _make_id(now_ms: int, *parts: object) -> str:
-    """Derive an id, so that a repeated transaction makes the same one."""
-    return uuid7(now_ms, hashlib.sha256(msgspec.json.encode(parts)).digest()[:RANDOM_BYTES])
+    return derive_uuid7(now_ms, msgspec.json.encode(parts))

@@ -42,11 +42,6 @@ class PendingView(WireRecord, kw_only=True, omit_defaults=True):
     model_tier: str | UnsetType = UNSET
 
 
-class NextCall(Record):
-    tool: str
-    args: dict[str, Any]
-
-
 class IssueView(Record):
     path: str
     code: str
@@ -60,17 +55,23 @@ class WarningView(Record):
 
 
 class BranchView(WireRecord, kw_only=True, omit_defaults=True):
-    """Another branch: its first step and notes, how far it came, and the token to enter it."""
+    """Another branch: its first step, how far it came, and the token to enter it."""
 
     title: str
     step_key: str
     is_complete: bool
-    notes: str = ""
+    notes: tuple[str, ...] = ()
+    """The first lines of what was noted at its first step and at the newest ones."""
     reached: str = ""
     """Its pending step."""
-    found: str = ""
-    """The last notes, if they are of another step."""
     state_token: str = ""
+
+
+class EarlierStep(WireRecord):
+    """A completed step, and the token to do it again."""
+
+    title: str
+    state_token: str
 
 
 class WorkflowAnswer(WireRecord, kw_only=True, omit_defaults=True):
@@ -95,7 +96,7 @@ class WorkflowAnswer(WireRecord, kw_only=True, omit_defaults=True):
     other_branches: tuple[BranchView, ...] | UnsetType = UNSET
     """Branches that diverged before this node."""
     branches_omitted: int | UnsetType = UNSET
-    next_call: NextCall | UnsetType = UNSET
+    earlier_steps: tuple[EarlierStep, ...] | UnsetType = UNSET
 
 
 class WorkflowReply(Record):
@@ -172,8 +173,7 @@ def answer_advance(
 def shape_answer(
     run: StoredRun, tokens: Tokens, shown: Pending | None, warnings: tuple[Warning, ...]
 ) -> WorkflowAnswer:
-    """Build the answer at a node: pending step, warnings, next call."""
-    next_call = NextCall(ADVANCE, {"stateToken": tokens.state_token, "ackToken": tokens.ack_token})
+    """Build the answer at a node: pending step, warnings, tokens."""
     return WorkflowAnswer(
         kind="step" if shown is not None else "complete",
         state_token=tokens.state_token,
@@ -183,7 +183,6 @@ def shape_answer(
         session=SessionView(run.session_id, run.run_id),
         workflow_id=run.workflow_id,
         warnings=tuple(WarningView(w.code, w.message, w.path) for w in warnings) or UNSET,
-        next_call=next_call if tokens.ack_token is not None else UNSET,
     )
 
 

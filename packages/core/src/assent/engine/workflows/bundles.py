@@ -17,7 +17,7 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.core import journal
 from assent.engine.workflows import store as stored
-from assent.engine.workflows.answers import ADVANCE, WorkflowAnswer
+from assent.engine.workflows.answers import WorkflowAnswer
 from assent.engine.workflows.store import COMPLETE, OPERATOR, RUNNING, SessionNote, StoredRun
 from assent.gate.records import Run
 from assent.kernel.ids import RunId, WorkspaceId
@@ -50,7 +50,7 @@ MOST_EVENTS: Final = 1_000_000
 _STATE_MARK: Final = "<this server's stateToken>"
 _ACK_MARK: Final = "<this server's ackToken>"
 _BRANCH_MARK: Final = re.compile(r"<this server's stateToken of node ([0-9]{1,9})>")
-_OWN: Final = ("stateToken", "ackToken", "session", "nextCall")
+_OWN: Final = ("stateToken", "ackToken", "session")
 _BRANCHES: Final = ("branches", "otherBranches")
 
 
@@ -416,8 +416,6 @@ def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: StoredRun) -> sto
         "ackToken": ack,
         "session": {"sessionId": run.session_id, "runId": run.run_id},
     }
-    if ack is not None:
-        own["nextCall"] = {"tool": ADVANCE, "args": {"stateToken": state, "ackToken": ack}}
 
     def token(match: re.Match[str]) -> str:
         return mint(keys, TokenClaims("st", run.run_id, int(match[1]), run.series))

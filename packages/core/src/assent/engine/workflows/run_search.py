@@ -8,6 +8,7 @@ cost is bounded.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,7 +16,7 @@ import msgspec
 
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
-from assent.engine.workflows.answers import WorkflowCall, WorkflowReply
+from assent.engine.workflows.answers import EarlierStep, WorkflowCall, WorkflowReply
 from assent.engine.workflows.sessions import describe_others, read_place, write_branches
 from assent.kernel.limits import RECAP_BYTES
 from assent.kernel.refusals import Reason, Refusal
@@ -34,6 +35,8 @@ CHARS_SEARCHED: Final = 4_000
 """Bounds on runs, nodes and characters: 80 MB at most; 1 MB is typical and takes 35 ms."""
 LATEST: Final = 5
 """Runs listed when nothing matches."""
+EARLIER_STEPS: Final = 20
+"""The newest ones have their tokens in the answer to a chat that lost them."""
 
 
 ENTER: Final = "To go on with one, call workflow_advance with its stateToken alone."
@@ -164,9 +167,10 @@ def _line(run: FoundRun) -> str:
 # Give the context of a run to an agent that lost it (rehydrate), and store a note without advancing (checkpoint).
 
 
-def rehydrate(call: WorkflowCall, state: TokenClaims, *, rules: bool = False) -> Transaction[WorkflowReply]:
+def rehydrate(call: WorkflowCall, state: TokenClaims, *, lost: bool = False) -> Transaction[WorkflowReply]:
     """Return the pending step of a token, the notes of the steps before it, and a new ack token.
-    Writes nothing (W20). `rules` adds the rules of the run for a chat that has lost its history."""
+    Writes nothing (W20). A chat that has `lost` its history gets the rules of the run and the tokens of its
+    earlier steps, too."""
     node = yield from stored.find_place(call.workspace_id, state)
     if node is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
@@ -186,6 +190,14 @@ def rehydrate(call: WorkflowCall, state: TokenClaims, *, rules: bool = False) ->
     for row in reversed(ancestors):
         notes.append(Note(row["title"] or row["step_key"], row["notes"]))
         notes += by_node.get(row["node"], [])
+    earlier = [
+        EarlierStep(
+            row["title"] or row["step_key"],
+            mint(call.keys, msgspec.structs.replace(state, node=before["node"])),
+        )
+        for row, before in itertools.pairwise(ancestors[: EARLIER_STEPS + 1] if lost else ())
+    ]
+    earlier.reverse()
     others = yield from describe_others(call, node.run, program, node.node)
     shown = pending(program, node.snapshot)
     warnings = (
@@ -202,14 +214,23 @@ def rehydrate(call: WorkflowCall, state: TokenClaims, *, rules: bool = False) ->
         branches=others.from_here,
         other_branches=others.elsewhere or msgspec.UNSET,
         branches_omitted=others.omitted or msgspec.UNSET,
+        earlier_steps=tuple(earlier) or msgspec.UNSET,
     )
-    section = write_branches(others)
+    section = "\n\n".join(filter(None, (_write_earlier(earlier), write_branches(others))))
     return WorkflowReply(
         answer,
         text.write_rehydration(
-            program, shown, tokens, recapped, section, warnings, node.snapshot.context, rules=rules
+            program, shown, tokens, recapped, section, warnings, node.snapshot.context, rules=lost
         ),
     )
+
+
+def _write_earlier(steps: Sequence[EarlierStep]) -> str:
+    """Write the completed steps with their tokens; empty if there are none."""
+    if not steps:
+        return ""
+    back = "To go back to one, call workflow_advance with its stateToken alone."
+    return "\n".join(["## Earlier steps", *(f"- “{each.title}”: {each.state_token}" for each in steps), back])
 
 
 def checkpoint(call: WorkflowCall, state: TokenClaims, notes: str) -> Transaction[WorkflowReply]:

@@ -124,6 +124,7 @@ NODES_READ: Final = 2_000
 FROM_HERE: Final = 20
 ELSEWHERE: Final = 5
 """The newest branches are listed one by one; the others are counted."""
+NEWEST_TOLD: Final = 5
 
 
 class OtherBranches(Record):
@@ -143,23 +144,28 @@ def describe_others(
     omitted = len(found.from_here) + len(found.elsewhere) - len(here) - len(elsewhere)
     if not (here or elsewhere):
         return OtherBranches((), (), 0)
-    nodes = sorted({number for each in (*here, *elsewhere) for number in (each.first, each.tip)})
+    nodes = sorted({number for each in (*here, *elsewhere) for number in _told(each)})
     rows = yield statements.list_workflow_places(**named, nodes=msgspec.json.encode(nodes).decode())
     places = {row["node"]: row for row in rows}
 
     def describe(branch: Branch) -> BranchView:
-        first, tip = places[branch.first], places[branch.tip]
+        first, tip = places[branch.nodes[0]], places[branch.nodes[-1]]
+        noted = (first_line(places[node]["notes"]) for node in _told(branch))
         return BranchView(
             title=first["title"] or first["step_key"],
             step_key=first["step_key"],
             is_complete=bool(tip["is_complete"]),
-            notes=first_line(first["notes"]),
+            notes=tuple(filter(None, noted)),
             reached=render_title(program, tip),
-            found=first_line(tip["notes"]) if branch.tip != branch.first else "",
-            state_token=mint(call.keys, TokenClaims("st", run.run_id, branch.tip, run.series)),
+            state_token=mint(call.keys, TokenClaims("st", run.run_id, tip["node"], run.series)),
         )
 
     return OtherBranches(tuple(map(describe, here)), tuple(map(describe, elsewhere)), omitted)
+
+
+def _told(branch: Branch) -> tuple[int, ...]:
+    """Return the steps of a branch whose notes are told: the first and the newest."""
+    return (branch.nodes[0], *branch.nodes[1:][-NEWEST_TOLD:])
 
 
 def render_title(program: Program, place: Row) -> str:
@@ -204,7 +210,7 @@ def _describe(branch: BranchView) -> str:
         if branch.reached
         else "goes on"
     )
-    said = [f"“{line}”" for line in (branch.notes, branch.found) if line]
+    said = [f"“{line}”" for line in branch.notes]
     noted = f", noted {', then '.join(said)}" if said else ""
     return f"{came}{noted}; stateToken {branch.state_token}"
 

@@ -7,14 +7,14 @@ from typing import Any, Final, Literal
 
 from starlette.responses import Response
 
+from assent.engine.actions import hooks
+from assent.engine.actions.hooks import RunResult
 from assent.engine.audit.views import AuditCursor
-from assent.engine.learning.measurement import Measurement, decode_measurement
+from assent.engine.core import tenancy
 from assent.engine.views import names, run_views
 from assent.engine.views.names import FirstAction
 from assent.engine.views.run_views import ActionCount, ActionPlace, RunDetail, RunLine, RunPage
 from assent.gate.effects import EffectTypes
-from assent.gate.measurement.metrics import describe_number, read_numbers
-from assent.gate.measurement.recommend import group_numbers
 from assent.gate.records import Action, Asset, ExecutionState, Freeze, Status
 from assent.gate.transitions import AWAITING, State, state_of
 from assent.kernel.ids import RunId, is_uuid
@@ -113,15 +113,18 @@ EXPLAINED: Final = (Section.UNKNOWN, Section.FAILED, Section.REJECTED, Section.E
 async def runs(visit: Visit) -> Response:
     effects = visit.services.effects
     search, operator = visit.query("q").strip()[:200], visit.query("operator")
+    tenant = visit.query("tenant").strip()[:64]
     state = visit.choice("state", dict(FILTERS))
     days, before = read_range(visit.query, visit.now_ms), visit.cursor()
 
-    def look() -> Transaction[tuple[RunPage, list[int]]]:
+    def look() -> Transaction[tuple[RunPage, list[int], list[tenancy.Tenant]]]:
         found = yield from run_views.runs(
             visit.workspace_id,
+            effects,
             operator=operator,
             state=state,
             search=search,
+            tenant=tenant,
             period=days.period(),
             before=before,
             most=RUNS,
@@ -130,10 +133,10 @@ async def runs(visit: Visit) -> Response:
         counts = yield from run_views.count_days(
             visit.workspace_id, day_bounds(days.shown_days()), MOST_PER_DAY
         )
-        return found, counts
+        return found, counts, (yield from tenancy.list_tenants(visit.workspace_id))
 
-    found, counts = await visit.read(look)
-    kept = {"q": search, "operator": operator, "state": state}
+    found, counts, tenants = await visit.read(look)
+    kept = {"q": search, "operator": operator, "state": state, "tenant": tenant}
     asked = {**kept, **days.query}
     values = {
         "runs": [run_row(visit, line, found.firsts.get(line.run_id, ()), search) for line in found.runs],
@@ -144,6 +147,8 @@ async def runs(visit: Visit) -> Response:
         "reached": found.reached,
         "search": search,
         "operator": operator,
+        "tenant": tenant,
+        "tenants": tenants,
         "operators": sorted(effects.operators.items(), key=lambda each: each[1]),
         "states": [
             {"label": label, "href": with_query("/runs", {**asked, "state": id}), "chosen": id == state}
@@ -170,7 +175,7 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
         "channels": list(dict.fromkeys(each.channel for each in firsts if each.channel)),
         "badges": standing_badges(line.standings),
         "status": RUN_STATUSES.get(line.status, NOTHING),
-        "result": describe_result(decode_measurement(line.measured), effects) if line.measured else "",
+        "result": line.result.summary if line.result is not None else "",
         "has_parent": line.parent_run_id is not None,
         "matches": [
             {
@@ -220,6 +225,7 @@ async def story(visit: Visit) -> Response:
             found = yield from run_views.run(
                 visit.workspace_id,
                 RunId(run_id),
+                effects,
                 state=state,
                 after=after,
                 before=before,
@@ -234,16 +240,15 @@ async def story(visit: Visit) -> Response:
     found = await visit.read(look)
     here = f"/runs/{run_id}/story"
     kept = {"state": state, "events": str(before.seq or "")}
-    place, older, planned = found.after, found.older, found.measurement
+    place, older, result = found.after, found.older, found.result
     further = f"{place.position}:{place.action_id}" if place is not None else ""
     operator = name_operator(effects, found.run.operator)
-    measured = decode_measurement(planned.body) if planned is not None and planned.body is not None else None
     values = {
         "run": found.run,
         "title": names.name_run(found.run.inputs, found.firsts) or operator,
         "operator": operator,
-        "stages": draw_pipeline(found, effects, visit.now_ms),
-        "result": describe_result(measured, effects) if measured is not None else "",
+        "stages": draw_pipeline(found, visit.now_ms),
+        "result": result.summary if result is not None else "",
         "total": sum(each.actions for each in found.standings),
         "badges": standing_badges(found.standings),
         "status": RUN_STATUSES.get(found.status, NOTHING),
@@ -260,7 +265,7 @@ async def story(visit: Visit) -> Response:
         "events": fold_lines(audit_lines(effects, found.history, found.names, visit.now_ms)),
         "older_events": with_query(here, {**kept, "events": str(older.seq)}) + "#history" if older else None,
         "newest_events": with_query(here, {"state": state}) + "#history" if before.seq else None,
-        "next_move": measured.next_move if measured is not None else None,
+        "advice": result.advice if result is not None else None,
         "is_workflow": found.is_workflow,
         "inputs": [(name, to_text(value)) for name, value in sorted(found.run.inputs.items())],
     }
@@ -294,9 +299,6 @@ SCREENS: Final = (
 
 Progress = Literal["done", "now", "failed", "ask", "later"]
 
-MOST_RESULTS: Final = 2
-"""Numbers of a channel in the line about a result."""
-
 
 class Stage(Record):
     name: str
@@ -305,8 +307,8 @@ class Stage(Record):
     at: When | None = None
 
 
-def draw_pipeline(found: RunDetail, effects: EffectTypes, now_ms: int) -> tuple[Stage, ...]:
-    """The four stages of a run. A run that stages nothing has one."""
+def draw_pipeline(found: RunDetail, now_ms: int) -> tuple[Stage, ...]:
+    """The stages of a run: the last one where results are read. A run that stages nothing has one."""
     total = sum(each.actions for each in found.standings)
     drafts = f"{total:,} {'draft' if total == 1 else 'drafts'}" if total else "Nothing to send"
     prepared = Stage("Prepared", "done", drafts, when(found.run.created_ms, now_ms))
@@ -318,7 +320,7 @@ def draw_pipeline(found: RunDetail, effects: EffectTypes, now_ms: int) -> tuple[
         prepared,
         _draw_approval(found.standings, total, _latest(approved_ms, now_ms)),
         _draw_sending(found.standings, _latest(sent_ms, now_ms)),
-        _draw_measurement(found, effects, now_ms),
+        *((_draw_result(found.result, now_ms),) if hooks.gives_results() else ()),
     )
 
 
@@ -356,27 +358,10 @@ def _draw_sending(standings: tuple[ActionCount, ...], at: When | None) -> Stage:
     return Stage("Sent", "done", text, at) if sent else Stage("Send", "later", "Nothing yet", at)
 
 
-def _draw_measurement(found: RunDetail, effects: EffectTypes, now_ms: int) -> Stage:
-    planned = found.measurement
-    if planned is None:
+def _draw_result(result: RunResult | None, now_ms: int) -> Stage:
+    if result is None:
         return Stage("Measure", "later", "A day after it is sent")
-    if planned.measured_ms is not None:
-        return Stage("Measured", "done", "Numbers are in", when(planned.measured_ms, now_ms))
-    due = planned.due_ms <= now_ms
-    return Stage("Measure", "now" if due else "later", "No numbers yet", when(planned.due_ms, now_ms))
-
-
-def describe_result(found: Measurement, effects: EffectTypes) -> str:
-    """`1,840 views, 31 comments on LinkedIn`: the channel with the best defined numbers."""
-    best = ""
-    for channel, numbers in group_numbers(found.sources).items():
-        known = read_numbers(numbers)
-        told = [*known.seen[:1], *known.answered[:1]][:MOST_RESULTS]
-        if not told:
-            continue
-        said = ", ".join(describe_number(name, numbers[name]) for name in told)
-        line = f"{said} on {effects.page_label(channel)}"
-        if known.exposure is not None:
-            return line
-        best = best or line
-    return best
+    if result.read_ms is not None:
+        return Stage("Measured", "done", "Numbers are in", when(result.read_ms, now_ms))
+    due = result.due_ms <= now_ms
+    return Stage("Measure", "now" if due else "later", "No numbers yet", when(result.due_ms, now_ms))

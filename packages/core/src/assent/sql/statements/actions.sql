@@ -171,6 +171,35 @@ FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = :status AND a.action_id > :after
 ORDER BY a.action_id LIMIT :most
 
+-- name: list_open_names [sqlite]
+-- List the metadata of the newest actions of a workspace that wait or were approved: it has the names in use. The key
+-- would give the same order and read every action.
+SELECT metadata FROM (
+  SELECT metadata FROM actions INDEXED BY actions_waiting
+  WHERE workspace_id = :workspace_id AND (status = 'awaiting_approval' OR execution_state = 'outcome_unknown')
+  ORDER BY action_id DESC LIMIT :most
+) AS waiting
+UNION ALL
+SELECT metadata FROM (
+  SELECT metadata FROM actions INDEXED BY actions_unsent
+  WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
+  ORDER BY action_id DESC LIMIT :most
+) AS unsent
+
+-- name: list_open_names [postgres]
+-- As on SQLite.
+SELECT metadata FROM (
+  SELECT metadata FROM actions
+  WHERE workspace_id = :workspace_id AND (status = 'awaiting_approval' OR execution_state = 'outcome_unknown')
+  ORDER BY action_id DESC LIMIT :most
+) AS waiting
+UNION ALL
+SELECT metadata FROM (
+  SELECT metadata FROM actions
+  WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
+  ORDER BY action_id DESC LIMIT :most
+) AS unsent
+
 -- name: list_approved_actions
 -- List approved actions that have not ended, of all workspaces: a start seals them.
 SELECT a.* FROM actions a WHERE a.status = 'approved'
@@ -277,6 +306,56 @@ WHERE workspace_id = :workspace_id AND at_ms > :since_ms AND action_id <> :but
   AND (expires_ms IS NULL OR expires_ms > :now_ms)
 LIMIT :most
 
+-- name: list_tenant_in_status [sqlite]
+-- List a tenant's actions in a status since a time (ids sort by age), newest first. None is the default tenant.
+SELECT a.* FROM actions a INDEXED BY actions_by_tenant
+WHERE a.workspace_id = :workspace_id AND a.tenant_id IS :tenant_id
+  AND a.status = :status AND a.action_id > :since
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_tenant_in_status [postgres]
+-- As on SQLite.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND (a.tenant_id = CAST(:tenant_id AS TEXT) OR (CAST(:tenant_id AS TEXT) IS NULL AND a.tenant_id IS NULL))
+  AND a.status = :status AND a.action_id > :since
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: list_tenant_waiting [sqlite]
+-- Like list_waiting_actions, of one tenant.
+SELECT a.* FROM actions a INDEXED BY actions_by_tenant
+WHERE a.workspace_id = :workspace_id AND a.tenant_id IS :tenant_id
+  AND a.status IN ('awaiting_approval', 'approved') AND a.action_id > :after
+  AND (a.execution_state = 'outcome_unknown'
+    OR (a.status = 'awaiting_approval' AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)))
+ORDER BY a.action_id LIMIT :most
+
+-- name: list_tenant_waiting [postgres]
+-- As on SQLite.
+SELECT a.* FROM actions a
+WHERE a.workspace_id = :workspace_id AND (a.tenant_id = CAST(:tenant_id AS TEXT) OR (CAST(:tenant_id AS TEXT) IS NULL AND a.tenant_id IS NULL))
+  AND a.status IN ('awaiting_approval', 'approved') AND a.action_id > :after
+  AND (a.execution_state = 'outcome_unknown'
+    OR (a.status = 'awaiting_approval' AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)))
+ORDER BY a.action_id LIMIT :most
+
+-- name: list_tenant_activity [sqlite]
+-- List a tenant's actions in a status in whose run something happened since a time, newest first, among its latest ones.
+SELECT l.action_id FROM (
+  SELECT a.action_id, a.run_id FROM actions a INDEXED BY actions_by_tenant
+  WHERE a.workspace_id = :workspace_id AND a.tenant_id IS :tenant_id AND a.status = :status
+  ORDER BY a.action_id DESC LIMIT :looked
+) AS l JOIN streams s ON s.workspace_id = :workspace_id AND s.stream_id = l.run_id
+WHERE s.updated_at > :since_ms ORDER BY l.action_id DESC LIMIT :most
+
+-- name: list_tenant_activity [postgres]
+-- As on SQLite.
+SELECT l.action_id FROM (
+  SELECT a.action_id, a.run_id FROM actions a
+  WHERE a.workspace_id = :workspace_id AND (a.tenant_id = CAST(:tenant_id AS TEXT) OR (CAST(:tenant_id AS TEXT) IS NULL AND a.tenant_id IS NULL)) AND a.status = :status
+  ORDER BY a.action_id DESC LIMIT :looked
+) AS l JOIN streams s ON s.workspace_id = :workspace_id AND s.stream_id = l.run_id
+WHERE s.updated_at > :since_ms ORDER BY l.action_id DESC LIMIT :most
+
 -- name: list_tenant_actions
 -- List a tenant's actions since a time (ids sort by age), newest first. No tenant means the default one.
 SELECT a.*
@@ -368,3 +447,13 @@ WHERE workspace_id = :workspace_id AND asset_id = :asset_id
 -- name: erase_run
 -- Empty what a run was asked for and answered, because all its actions were erased.
 UPDATE runs SET inputs = '{}', outputs = '{}' WHERE workspace_id = :workspace_id AND run_id = :run_id
+
+-- name: list_recent_assets
+-- The assets of a workspace, newest first, before a cursor.
+SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms FROM assets
+WHERE workspace_id = :workspace_id AND (:before = '' OR asset_id < :before) ORDER BY asset_id DESC LIMIT :most
+
+-- name: find_asset
+-- One asset of a workspace.
+SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms FROM assets
+WHERE workspace_id = :workspace_id AND asset_id = :asset_id

@@ -169,42 +169,31 @@ SELECT
 -- Whether anything was ever prepared in a workspace.
 SELECT 1 AS one FROM runs WHERE workspace_id = :workspace_id LIMIT 1
 
--- name: list_results
--- List runs that were measured since a time, the latest first, with their inputs.
-SELECT m.run_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms,
-  (SELECT MIN(a.executed_ms) FROM actions a WHERE a.workspace_id = m.workspace_id AND a.run_id = m.run_id) AS sent_ms
-FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
-WHERE m.workspace_id = :workspace_id AND m.measured_ms > :since_ms AND m.measured_ms IS NOT NULL
-ORDER BY m.measured_ms DESC LIMIT :most
+-- name: list_run_heads [sqlite]
+-- List what runs were about, and when their first action went out.
+SELECT r.run_id, r.operator, r.inputs, r.created_ms,
+  (SELECT MIN(a.executed_ms) FROM actions a INDEXED BY actions_by_run
+   WHERE a.workspace_id = r.workspace_id AND a.run_id = r.run_id) AS sent_ms
+FROM json_each(:wanted) w CROSS JOIN runs r
+WHERE r.workspace_id = :workspace_id AND r.run_id = w.value
 
--- name: list_unmeasured
--- List runs that went out and have no numbers yet, the soonest due first, with their inputs.
-SELECT m.run_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms, NULL AS sent_ms
-FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
-WHERE m.workspace_id = :workspace_id AND m.measured_ms IS NULL AND m.due_ms > :since_ms
-ORDER BY m.due_ms LIMIT :most
+-- name: list_run_heads [postgres]
+-- As on SQLite.
+SELECT r.run_id, r.operator, r.inputs, r.created_ms,
+  (SELECT MIN(a.executed_ms) FROM actions a WHERE a.workspace_id = r.workspace_id AND a.run_id = r.run_id) AS sent_ms
+FROM json_array_elements_text(CAST(:wanted AS JSON)) AS w (value)
+JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = w.value
 
--- name: add_memory_use
--- Record that a memory changed a draft.
-INSERT INTO memory_uses (workspace_id, entry_id, asset_id, run_id)
-VALUES (:workspace_id, :entry_id, :asset_id, :run_id)
-ON CONFLICT DO NOTHING
-
--- name: count_memory_uses
--- Count the latest drafts that a memory changed, by what became of them.
-WITH used AS (
-  SELECT asset_id, run_id FROM memory_uses WHERE workspace_id = :workspace_id AND entry_id = :entry_id
-  ORDER BY asset_id DESC LIMIT :most
-)
+-- name: count_drafts [sqlite]
+-- Count drafts of runs by what became of their actions.
 SELECT a.status, CASE WHEN a.revision > 1 THEN 1 ELSE 0 END AS changed, count(*) AS drafts
-FROM used u LEFT JOIN actions a ON a.workspace_id = :workspace_id AND a.run_id = u.run_id AND a.asset_id = u.asset_id
+FROM json_each(:wanted) w LEFT JOIN actions a ON a.workspace_id = :workspace_id
+  AND a.run_id = json_extract(w.value, '$[0]') AND a.asset_id = json_extract(w.value, '$[1]')
 GROUP BY a.status, CASE WHEN a.revision > 1 THEN 1 ELSE 0 END
 
--- name: list_memory_page
--- List a page of a workspace's memories of one kind, newest first, before a cursor; empty filters match all.
-SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
-FROM brain_entries
-WHERE workspace_id = :workspace_id AND kind = :kind AND (:before = '' OR entry_id < :before)
-  AND (:tenant_id = '' OR tenant_id = :tenant_id) AND (:state = '' OR state = :state)
-  AND (:pattern = '' OR lower(body) LIKE lower(:pattern) ESCAPE '!' OR lower(source) LIKE lower(:pattern) ESCAPE '!')
-ORDER BY entry_id DESC LIMIT :most
+-- name: count_drafts [postgres]
+-- As on SQLite.
+SELECT a.status, CASE WHEN a.revision > 1 THEN 1 ELSE 0 END AS changed, count(*) AS drafts
+FROM json_array_elements(CAST(:wanted AS JSON)) AS w (value) LEFT JOIN actions a ON a.workspace_id = :workspace_id
+  AND a.run_id = w.value ->> 0 AND a.asset_id = w.value ->> 1
+GROUP BY a.status, CASE WHEN a.revision > 1 THEN 1 ELSE 0 END

@@ -230,7 +230,8 @@ WITH picked AS (
   WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
     AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
       OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-    AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
+    AND (:workspace = '' OR workspace_id = :workspace)
+    AND (:tenant = '' OR coalesce(tenant_id, 'default') = :tenant) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
     AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
       AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
@@ -252,6 +253,7 @@ WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expir
   AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
       OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   AND (:workspace = '' OR workspace_id = :workspace)
+    AND (:tenant = '' OR coalesce(tenant_id, 'default') = :tenant)
   AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
     AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
 GROUP BY risk
@@ -263,6 +265,7 @@ WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expir
   AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
       OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   AND (:workspace = '' OR workspace_id = :workspace)
+    AND (:tenant = '' OR coalesce(tenant_id, 'default') = :tenant)
   AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
     AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
 ORDER BY risk, expires_ms, action_id LIMIT :most
@@ -275,7 +278,8 @@ WITH looked AS (
   WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
     AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
       OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-    AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
+    AND (:workspace = '' OR workspace_id = :workspace)
+    AND (:tenant = '' OR coalesce(tenant_id, 'default') = :tenant) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
     AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
       AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
@@ -420,7 +424,7 @@ SELECT (
 
 -- name: find_send_job
 -- Find the last job that sends an action: its keys begin with the action's id.
-SELECT state, due_ms, last_error FROM jobs
+SELECT key, state, due_ms, last_error FROM jobs
 WHERE workspace_id = :workspace_id AND kind = :kind AND key >= :first_key AND key < :after_keys
 ORDER BY created_ms DESC, key DESC LIMIT 1
 

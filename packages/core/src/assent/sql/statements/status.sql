@@ -118,17 +118,3 @@ SELECT
   (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_sent
     WHERE workspace_id = :workspace_id AND executed_ms > :since_ms AND executed_ms IS NOT NULL
       AND executor_tool <> 'workflow_advance' LIMIT :most) s) AS sent
-
--- name: list_read_measurements
--- List the measurements since a time, of all tenants, newest first.
-SELECT m.run_id, m.tenant_id, m.asset_id, m.due_ms, m.measured_ms, m.body, r.inputs
-FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
-WHERE m.workspace_id = :workspace_id AND m.measured_ms > :since_ms AND m.measured_ms IS NOT NULL
-ORDER BY m.measured_ms DESC LIMIT :most
-
--- name: list_brain_lessons
--- List the lessons of all tenants, newest first.
-SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
-FROM brain_entries
-WHERE workspace_id = :workspace_id AND kind IN ('channel_performance', 'rejection', 'lesson') AND state <> 'retired'
-ORDER BY entry_id DESC LIMIT :most

@@ -119,8 +119,13 @@ UPDATE workspaces SET calls_per_minute = :calls_per_minute WHERE workspace_id = 
 RETURNING workspace_id
 
 -- name: list_tenants
--- The tenants of a workspace, oldest first.
-SELECT tenant_id, name, created_ms FROM tenants WHERE workspace_id = :workspace_id ORDER BY created_ms, tenant_id
+-- List a page of a workspace's tenants in the order of their ids, after a cursor.
+SELECT tenant_id, name, created_ms FROM tenants WHERE workspace_id = :workspace_id AND tenant_id > :after
+ORDER BY tenant_id LIMIT :most
+
+-- name: find_tenant
+-- Find a tenant of a workspace.
+SELECT tenant_id, name, created_ms FROM tenants WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id
 
 -- name: insert_tenant
 -- Insert a tenant of a workspace, once.

@@ -6,6 +6,7 @@
 WITH picked AS (
   SELECT r.run_id FROM runs r
   WHERE r.workspace_id = :workspace_id AND r.run_id >= :since AND r.run_id < :before
+    AND (:tenant = '' OR coalesce(r.tenant_id, 'default') = :tenant)
     AND (r.operator = :operator OR (:operator = '' AND r.operator NOT IN ('chieflab-brain', 'chieflab-connect')))
     AND (:pattern = '' OR lower(r.inputs) LIKE lower(:pattern) ESCAPE '!' OR lower(r.tool) LIKE lower(:pattern) ESCAPE '!'
          OR lower(coalesce(r.tenant_id, '')) LIKE lower(:pattern) ESCAPE '!' OR r.run_id LIKE lower(:pattern) ESCAPE '!'
@@ -21,11 +22,9 @@ WITH picked AS (
   FROM picked p LEFT JOIN actions a ON a.workspace_id = :workspace_id AND a.run_id = p.run_id
   GROUP BY p.run_id, a.status, a.execution_state
 )
-SELECT r.run_id, r.tenant_id, r.operator, r.tool, r.inputs, r.parent_run_id, r.created_ms, r.status, m.measured_ms,
-       m.body AS measured_body,
+SELECT r.run_id, r.tenant_id, r.operator, r.tool, r.inputs, r.parent_run_id, r.created_ms, r.status,
        c.status AS action_status, c.execution_state, c.actions, c.overdue
 FROM counted c LEFT JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = c.run_id
-LEFT JOIN measurements m ON m.workspace_id = :workspace_id AND m.run_id = c.run_id
 ORDER BY r.run_id DESC
 
 -- name: count_run_states
@@ -166,11 +165,6 @@ WHERE workspace_id = :workspace_id AND run_id = :run_id AND artifacts <> '[]' OR
 -- List the checkpoints of a node, in order.
 SELECT notes, created_ms FROM workflow_checkpoints
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node ORDER BY event_seq LIMIT :most
-
--- name: find_brain_entry
--- One memory of a workspace.
-SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
-FROM brain_entries WHERE workspace_id = :workspace_id AND entry_id = :entry_id
 
 -- name: last_event_of_kind
 -- The newest event of one kind in a stream.

@@ -357,16 +357,16 @@ SELECT node, parent FROM workflow_nodes
 WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node DESC LIMIT :most
 
 -- name: list_workflow_places [sqlite]
--- List a short description of some nodes; a snapshot only if it is small.
+-- List a short description of some nodes; a snapshot only of a leaf, if it is small.
 SELECT node, title, step_key, substr(notes, 1, 400) AS notes, is_complete,
-       CASE WHEN length(snapshot) <= 16384 THEN snapshot ELSE '' END AS snapshot
+       CASE WHEN children = 0 AND length(snapshot) <= 16384 THEN snapshot ELSE '' END AS snapshot
 FROM workflow_nodes
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node IN (SELECT value FROM json_each(:nodes))
 
 -- name: list_workflow_places [postgres]
 -- As on SQLite.
 SELECT node, title, step_key, substr(notes, 1, 400) AS notes, is_complete,
-       CASE WHEN length(snapshot) <= 16384 THEN snapshot ELSE '' END AS snapshot
+       CASE WHEN children = 0 AND length(snapshot) <= 16384 THEN snapshot ELSE '' END AS snapshot
 FROM workflow_nodes
 WHERE workspace_id = :workspace_id AND run_id = :run_id
   AND node IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:nodes AS JSON)) AS value)

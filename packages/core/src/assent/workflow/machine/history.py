@@ -9,7 +9,7 @@ from the log is detected.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -78,10 +78,9 @@ def recap(notes: Sequence[Note], left_out: int = 0) -> Recap:
 
 
 class Branch(Record):
-    """`first` is its first node off the path to the given node, `tip` its newest leaf."""
+    """`nodes` lead from its first node off the path to the given node to its newest leaf."""
 
-    first: int
-    tip: int
+    nodes: tuple[int, ...]
 
 
 class Branches(Record):
@@ -109,11 +108,19 @@ def find_branches(parents: Mapping[int, int | None], node: int) -> Branches:
         parted[each] = parted.get(parent, each)
         if each not in inner:
             tips[parted[each]] = each
-    found = [Branch(first, tip) for first, tip in sorted(tips.items())]
+    found = [Branch(tuple(_walk(parents, first, tip))[::-1]) for first, tip in sorted(tips.items())]
     return Branches(
-        tuple(each for each in found if parents[each.first] == node),
-        tuple(each for each in found if parents[each.first] != node),
+        tuple(each for each in found if parents[each.nodes[0]] == node),
+        tuple(each for each in found if parents[each.nodes[0]] != node),
     )
+
+
+def _walk(parents: Mapping[int, int | None], first: int, tip: int) -> Iterator[int]:
+    """Yield the nodes from a leaf back to the first of its branch."""
+    at: int | None = tip
+    while at is not None and at >= first:
+        yield at
+        at = parents[at]
 
 
 class LineageStep(WireRecord):

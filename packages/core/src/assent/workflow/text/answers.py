@@ -186,22 +186,26 @@ MOST_ARGUMENTS_CHARS: Final = 300
 
 def render_refusal(refusal: Mapping[str, Any]) -> str:
     """Write what happened, what the person should see, and the calls that help."""
-    shown = refusal.get("show") or refusal["userMessage"]
+    guide = refusal.get("agentGuide", {})
+    shown = "\n\n".join(each["body"] for each in guide.get("renderInChat", {}).values())
     problems = "\n".join(
         f"- `{each['path']}`: expected {each['expected']}; got {each['got']}"
         for each in refusal.get("problems", ())
     )
-    calls = [_write_call(each) for each in refusal.get("next", ())]
+    following = guide.get("nextToolCalls", {})
+    named = [following[place] for place in ("primary", "fallback") if place in following]
+    calls = [_write_call(each) for each in (*named, *following.get("more", ()))]
     if not calls and (recovery := refusal.get("recoveryTool")) is not None:
         calls.append(_write_call(recovery))
     link = refusal.get("reviewUrl")
     parts = [
         f"# Not done: {refusal['summaryForUser']}",
+        refusal["userMessage"],
         shown,
         problems,
         f"## What to do\n{refusal['fixActionForAgent']} {refusal['stopRule']}",
         "\n".join(f"{number}. {call}" for number, call in enumerate(calls, 1)),
-        f"Review link, for a person who is not in this chat: {link}" if link and link not in shown else "",
+        f"Review link, for a person who is not in this chat: {link}" if link else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -210,7 +214,7 @@ def _write_call(call: Mapping[str, Any]) -> str:
     """Write a call with its arguments, and those that the person has to supply."""
     arguments = msgspec.json.encode(call["args"]).decode()
     if len(arguments) > MOST_ARGUMENTS_CHARS:
-        arguments = "with the arguments that `next` has for it"
+        arguments = "with the arguments that `nextToolCalls` has for it"
     when = f" ({call['when']})" if call.get("when") else ""
     needs = "".join(f"; ask the person for `{name}`: {what}" for name, what in call.get("needs", {}).items())
     return f"`{call['name']}` {arguments}{when}{needs}"

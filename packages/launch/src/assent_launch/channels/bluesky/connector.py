@@ -16,11 +16,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from assent import Context, Effect, OutcomeUnknown
-from assent.platform.network import failure, not_connected, not_now, refusal, retry_after
-from assent.platform.services import (
+from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
+from assent.platform import (
     Account,
-    Clock,
     Connections,
     Connector,
     Deadline,
@@ -29,17 +27,18 @@ from assent.platform.services import (
     Exchanged,
     KeyAccess,
     NoLookUp,
-    NotSent,
     PicturesOf,
     Reading,
     Verified,
     action_of,
     exchange,
+    is_here,
 )
-from assent.platform.values import Action, Record, iso_time, select_credible
+from assent.sdk import Action, Clock, Record, iso_time
 from assent_launch.channels.bluesky import INFO
 from assent_launch.channels.key_connector import KeyConnector
 from assent_launch.content import counting
+from assent_launch.learning.metrics import select_credible
 
 if TYPE_CHECKING:
     from assent_launch.channels.factory import ConnectorParts
@@ -76,7 +75,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
     no_look_up = "a post is not asked about, it is written again under its key"
 
     def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
-        self._url = url.rstrip("/") + "/xrpc/"
+        self._url, self.emulated = url.rstrip("/") + "/xrpc/", is_here(url)
         super().__init__(KeyAccess(INFO, connections))
         self._pictures_of = pictures_of
         self._clock = clock
@@ -91,7 +90,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
         if len(action.effect.media) > MOST_PICTURES:
-            raise refusal(f"Bluesky takes {MOST_PICTURES} pictures")
+            raise NotSent(f"Bluesky takes {MOST_PICTURES} pictures")
         session = await self._sign_in(action, ctx.deadline)
         record = await self._record(session, action)
         key = record_key(action)
@@ -133,23 +132,21 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         try:
             session = await self._session(self._access.key(access), deadline)
         except OutcomeUnknown as unknown:
-            raise not_now(str(unknown)) from unknown
+            raise NotSent(str(unknown), retry=True) from unknown
         if isinstance(session, Exchanged):
             if session.status == 401:
                 raise await self._access.ended(access, str(session.at("message") or ""))
             failed = self._judge_failure(session)
-            raise failed if isinstance(failed, NotSent) else not_now(str(failed))
+            raise failed if isinstance(failed, NotSent) else NotSent(str(failed), retry=True)
         if action.effect.account_id not in (None, session.did):
-            raise not_connected(
-                "this was approved for another Bluesky account than the one that is connected"
-            )
+            raise NotConnected("this was approved for another Bluesky account than the one that is connected")
         return session
 
     async def _session(self, key: str, deadline: Deadline) -> BlueskySession | Exchanged:
         """Sign in; return the answer if the server refuses."""
         entered = _KEY.fullmatch(key.strip())
         if entered is None:
-            raise not_connected(
+            raise NotConnected(
                 "Enter the handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop"
             )
         body = {"identifier": entered.group(1), "password": entered.group(2)}
@@ -170,7 +167,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
                 if (did := await self._did_of(handle, session.deadline)) is not None
             }
         except OutcomeUnknown as unknown:
-            raise not_now(str(unknown)) from unknown
+            raise NotSent(str(unknown), retry=True) from unknown
         return {
             "$type": POST,
             "text": effect.body,
@@ -222,8 +219,8 @@ class BlueskyConnector(NoLookUp, KeyConnector):
     def _judge_failure(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
         said = answer.at("message") or answer.at("error") or ""
         if answer.at("error") in ("ExpiredToken", "InvalidToken"):
-            return not_now(f"the session ended: {said}")
-        return failure(answer.status, str(said), retry_after(answer.headers, self._clock.now_ms()))
+            return NotSent(f"the session ended: {said}", retry=True)
+        return answer.fail(str(said), self._clock.now_ms())
 
     async def _ask(self, method: str, name: str, by: BlueskySession | Deadline, **more: Any) -> Exchanged:
         """Send a request with a session's token, or without one until a deadline."""

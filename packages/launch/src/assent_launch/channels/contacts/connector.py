@@ -13,9 +13,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from assent import Context, Effect, OutcomeUnknown
-from assent.platform.network import failure, not_connected, not_now
-from assent.platform.services import (
+from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
+from assent.platform import (
     Account,
     Connector,
     Delivered,
@@ -23,14 +22,13 @@ from assent.platform.services import (
     Exchanged,
     Grantor,
     NoLookUp,
-    NotSent,
     OAuthAccess,
-    OAuthClient,
+    Readiness,
     action_of,
-    make_access,
-    no_account,
+    failure,
+    is_here,
 )
-from assent.platform.values import Readiness, Reason, WorkspaceId
+from assent.sdk import Reason, WorkspaceId
 from assent_launch.channels.contacts import FIELDS, INFO, UnreadableContact, read_contact
 
 if TYPE_CHECKING:
@@ -71,7 +69,7 @@ class HubSpotConnector(NoLookUp):
 
     def __init__(self, access: OAuthAccess, url: str) -> None:
         self.access = access
-        self._url = url + CONTACTS
+        self._url, self.emulated = url + CONTACTS, is_here(url)
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return await self.access.readiness(workspace_id)
@@ -89,17 +87,17 @@ class HubSpotConnector(NoLookUp):
         account = await self._account(workspace_id)
         if not readiness.ready or account is None or effect.account_id == account.id:
             return readiness
-        return no_account(INFO.label, effect)
+        return Readiness.of_another_account(INFO.label, effect)
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
         try:
             wanted = read_contact(action.effect.body)
         except UnreadableContact as unreadable:
-            raise NotSent(Reason.VALIDATION_ERROR, str(unreadable), curable=False) from None
+            raise NotSent(str(unreadable), reason=Reason.VALIDATION_ERROR) from None
         account = await self._account(action.workspace_id)
         if account is not None and account.id != action.effect.account_id:
-            raise not_connected(OTHER_ACCOUNT)
+            raise NotConnected(OTHER_ACCOUNT)
         seconds = ctx.timeout_seconds * PATIENCE
         made = await self._ask(action.workspace_id, "POST", "", seconds, {"properties": wanted})
         if made.status != 409:
@@ -120,10 +118,10 @@ class HubSpotConnector(NoLookUp):
             there = await self._ask(workspace_id, "GET", where, seconds)
         except OutcomeUnknown as unknown:
             # Reading has no effect, and the creation was refused.
-            raise not_now(str(unknown)) from unknown
+            raise NotSent(str(unknown), retry=True) from unknown
         known = there.at("properties")
         if not there.ok or not isinstance(known, dict):
-            raise not_now(f"the contact that is there cannot be read (HTTP {there.status})")
+            raise NotSent(f"the contact that is there cannot be read (HTTP {there.status})", retry=True)
         missing = {name: value for name, value in wanted.items() if known.get(name) != value}
         if not missing:
             return _read_saved(there, "there")
@@ -157,7 +155,7 @@ def _read_saved(answer: Exchanged, how: str) -> Delivered:
 
 def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
     settings = parts.settings
-    client = OAuthClient(settings["hubspot_client_id"], settings["hubspot_client_secret"])
+    client = (settings["hubspot_client_id"], settings["hubspot_client_secret"])
     url = settings["hubspot_url"]
-    access = make_access(parts.services, INFO, HUBSPOT, HubSpotConnector.scopes, client, url)
+    access = OAuthAccess.make(parts.services, INFO, HUBSPOT, HubSpotConnector.scopes, client, url)
     return (HubSpotConnector(access, url),)

@@ -8,9 +8,10 @@ from typing import Final
 import msgspec
 
 from assent import Effect, View
-from assent.platform.values import EffectType, Repair, Scene, Severity, name_account
+from assent.platform import EffectType, Repair, Scene, name_account
+from assent.sdk import Severity
 from assent_launch.channels.contacts import CHANNEL_ID
-from assent_launch.effect_types import PUBLISH, list_fields
+from assent_launch.effect_types import list_fields
 
 _PEOPLE: Final = "a list of objects with email, and firstName and lastName where known"
 
@@ -35,7 +36,6 @@ TYPES: Final = (
         common_noun=True,
         done="Saved",
         operator="chieflab-email",
-        executor_tools=(PUBLISH,),
         via=("hubspot",),
         risk=Severity.MEDIUM,
         why="It changes what another service keeps about a person.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent import Key
-from assent.platform.values import ByHand, ConnectorInfo, HandField, ProviderWords
+from assent.platform import ByHand, ConnectorInfo, HandField, ProviderWords
 from assent_launch.channels.channel import Channel, count_chars
 
 # Describes the two connectors of e-mail. Imports nothing slow.
@@ -74,6 +74,8 @@ CHANNEL: Final = Channel(
         where="your mail program",
         fields=(
             HandField("to", "recipients"),
+            HandField("cc", "cc"),
+            HandField("reply to", "reply_to"),
             HandField("subject", "subject"),
             HandField("preview text", "preheader"),
             HandField("text", "body"),

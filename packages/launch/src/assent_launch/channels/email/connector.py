@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assent.platform.services import Connector, NotSent
-from assent.platform.values import Reason
+from assent import NotSent
+from assent.platform import Connector
+from assent.sdk import Reason
 from assent_launch.channels.email.resend import ResendConnector
 from assent_launch.channels.email.smtp import SmtpConnector
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:
     """Resolve and check a workspace's mail server. Private addresses need permission."""
-    from assent.platform.network import FetchRefused, numbers_of
+    from assent.platform import FetchRefused, numbers_of
 
     try:
         return (await numbers_of(host, port, allow_hosts=allow_hosts))[0]
@@ -26,7 +27,9 @@ async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) 
             " The person who runs this server can allow it, or connect it in a terminal." if private else ""
         )
         raise NotSent(
-            Reason.MISSING_CONNECTOR if private else Reason.CONNECTOR_FAILED, f"{refused}{more}", curable=True
+            f"{refused}{more}",
+            retry=True,
+            reason=Reason.MISSING_CONNECTOR if private else Reason.CONNECTOR_FAILED,
         ) from None
 
 

@@ -2,7 +2,7 @@
 
 Resend keeps an idempotency key for a day: the same key and content return the same e-mail, so an
 unknown outcome is reconciled by repeating the request. One table gives the meaning of its error
-names. Recipients do not see each other.
+names.
 """
 
 from __future__ import annotations
@@ -13,48 +13,33 @@ from typing import Any, Final
 
 import msgspec
 
-from assent import Context, Effect, OutcomeUnknown
-from assent.platform.network import (
-    Mailbox,
-    failure,
-    not_connected,
-    not_now,
-    parse_mailbox,
-    refusal,
-    retry_after,
-)
-from assent.platform.services import (
+from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
+from assent.platform import (
     Access,
     Account,
-    Clock,
     Connections,
     Deadline,
     Delivered,
     Delivery,
     Exchanged,
     KeyAccess,
+    Mailbox,
     NoLookUp,
-    NotSent,
-    Picture,
     PicturesOf,
     Reading,
     Verified,
     action_of,
     exchange,
-)
-from assent.platform.values import (
-    DAY_MS,
-    HOUR_MS,
-    Action,
-    WorkspaceId,
     has_encoded_word,
+    is_here,
     is_one_line,
-    iso_time,
-    select_credible,
+    parse_mailbox,
 )
+from assent.sdk import DAY_MS, HOUR_MS, Action, Clock, Picture, WorkspaceId, iso_time
 from assent_launch.channels.email import RESEND
 from assent_launch.channels.email.smtp import html_part
 from assent_launch.channels.key_connector import KeyConnector
+from assent_launch.learning.metrics import select_credible
 
 TEST_SENDER: Final = "Assent <onboarding@resend.dev>"
 """Resend's sender for accounts without a domain; it delivers only to the account's owner."""
@@ -89,7 +74,7 @@ class ResendConnector(NoLookUp, KeyConnector):
     no_look_up = "Resend finds a mail by its id only, and this one's is not known"
 
     def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
-        self._url = url.rstrip("/")
+        self._url, self.emulated = url.rstrip("/"), is_here(url)
         self._pictures_of = pictures_of
         super().__init__(KeyAccess(RESEND, connections))
         self._clock = clock
@@ -107,7 +92,7 @@ class ResendConnector(NoLookUp, KeyConnector):
         body = mail(action, TEST_SENDER, await self._pictures_of(action) if action.effect.media else ())
         access = await self._access.access(action.workspace_id)
         if access.connection.account(action.effect.account_id or "") is None:
-            raise not_connected("the account it is for is not connected any more")
+            raise NotConnected("the account it is for is not connected any more")
         answer = await self._ask(
             access,
             "POST",
@@ -117,11 +102,11 @@ class ResendConnector(NoLookUp, KeyConnector):
             headers={"idempotency-key": ctx.key},
         )
         if not answer.ok:
-            raise self._failed(answer)
+            raise self._failed(answer, effect)
         mail_id = answer.text("id")
         if not mail_id:
             raise OutcomeUnknown("a success that cannot be read")
-        return Delivered(mail_id, None, {"recipients": len(action.effect.recipients)})
+        return Delivered(mail_id, None, {"recipients": len(action.effect.everyone)})
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         deadline = Deadline(timeout_seconds)
@@ -140,7 +125,7 @@ class ResendConnector(NoLookUp, KeyConnector):
             # got.
             answer = await self._ask(access, "GET", f"/emails/{mail_id}", deadline)
             metrics = EVENTS.get(str(answer.at("last_event")), {}) if answer.ok else {}
-            if metrics and len(action.effect.recipients) > 1:
+            if metrics and len(action.effect.everyone) > 1:
                 return self.count_nothing(
                     action, "Resend tells only the last event of a mail to several people"
                 )
@@ -185,16 +170,22 @@ class ResendConnector(NoLookUp, KeyConnector):
             raise await self._access.ended(access, answer.text("message"))
         return answer
 
-    def _failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
+    def _failed(self, answer: Exchanged, effect: Effect) -> NotSent | OutcomeUnknown:
         """Return the outcome by error name first, since Resend's statuses are ambiguous."""
         name, said = answer.at("name"), answer.text("message")
         if name in IN_DOUBT:
             return OutcomeUnknown(f"Resend says that {IN_DOUBT[name]}")
         if name in QUOTAS:
-            return not_now(f"Resend's quota is used up: {said}", retry_after_seconds=DAY_MS // 1000)
+            return NotSent(
+                f"Resend's quota is used up: {said}", retry=True, retry_after_seconds=DAY_MS // 1000
+            )
         if name == "restricted_api_key":
-            return not_connected(f"this key may not send: {said}")
-        return failure(answer.status, said, retry_after(answer.headers, self._clock.now_ms()))
+            return NotConnected(f"this key may not send: {said}")
+        outcome = answer.fail(said, self._clock.now_ms())
+        if isinstance(outcome, NotSent) and answer.status == 422:
+            addresses = (parse_mailbox(each).address for each in effect.everyone)
+            outcome.refused = tuple(each for each in addresses if each in said)
+        return outcome
 
 
 def _no_numbers(answer: Exchanged) -> str:
@@ -206,7 +197,7 @@ def _no_numbers(answer: Exchanged) -> str:
     return f"Resend has no numbers for it (HTTP {answer.status})"
 
 
-# Builds the Resend request of an approved e-mail. Recipients do not see each other.
+# Builds the Resend request of an approved e-mail. Recipients see each other only if that was approved.
 #
 # The same action and revision give the same request, so Resend recognises a repeated key. Resend composes the e-mail
 # itself. Text that Resend or a mail program might decode or split is quoted where a standard allows it, else refused.
@@ -222,23 +213,26 @@ def mail(action: Action, default_sender: str, pictures: tuple[Picture, ...] = ()
     """Return the body of the request. Raises `NotSent`."""
     effect = action.effect
     sender, *_ = _boxes("sender", (effect.sender or default_sender,))
-    recipients = _boxes("recipients", effect.recipients)
+    recipients, cc = _boxes("recipients", effect.recipients), _boxes("cc", effect.cc)
     if not recipients:
-        raise refusal("it has no recipients")
+        raise NotSent("it has no recipients")
     if len(recipients) > MAX_RECIPIENTS:
-        raise refusal(
+        raise NotSent(
             f"Resend takes at most {MAX_RECIPIENTS} recipients in one mail, this has {len(recipients)}"
         )
-    several = len(recipients) > 1
+    hidden = len(recipients) > 1 and not effect.is_open
+    answers = _boxes("replyTo", (effect.reply_to,)) if effect.reply_to else []
     subject = effect.subject or effect.title
     if not is_one_line(subject) or has_encoded_word(subject):
-        raise refusal(
+        raise NotSent(
             "subject: it holds a line break, a control character or what mail programs decode (=?…?=)"
         )
     return {
         "from": sender,
-        "to": [sender] if several else recipients,
-        **({"bcc": recipients} if several else {}),
+        "to": [sender] if hidden else recipients,
+        **({"bcc": recipients} if hidden else {}),
+        **({"cc": cc} if cc else {}),
+        **({"reply_to": answers} if answers else {}),
         "subject": subject,
         "text": effect.body,
         "html": html_part(effect),
@@ -263,9 +257,9 @@ def _boxes(field: str, given: tuple[str, ...]) -> list[str]:
     try:
         found = [parse_mailbox(each) for each in given]
     except ValueError as error:
-        raise refusal(f"{field}: {error}") from error
+        raise NotSent(f"{field}: {error}") from error
     if any(has_encoded_word(box.name) for box in found):
-        raise refusal(f"{field}: a name holds what mail programs decode (=?…?=)")
+        raise NotSent(f"{field}: a name holds what mail programs decode (=?…?=)")
     return list({box.address: _write_mailbox(box) for box in found}.values())
 
 

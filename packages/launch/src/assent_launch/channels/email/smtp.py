@@ -21,39 +21,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assent import Context, Effect
-from assent.platform.network import (
-    IntendedMail,
-    Letter,
-    Mailbox,
-    MailServer,
-    identify,
-    not_connected,
-    not_now,
-    parse_mailbox,
-    parse_server,
-    read_mailbox,
-    refusal,
-    write_letter,
-)
-from assent.platform.services import (
-    API_KEY,
-    PATIENCE,
+from assent import Context, Effect, NotConnected, NotSent
+from assent.platform import (
+    ANY_ADDRESS,
     Account,
-    Clock,
     Connection,
     Connections,
-    ConnectionState,
+    Deadline,
     Delivered,
     Delivery,
+    Letter,
+    Mailbox,
+    MailClient,
+    MailServer,
     NoLookUp,
-    NotSent,
+    Readiness,
+    Remainder,
     Verified,
     action_of,
-    no_account,
-    not_ready,
+    parse_mailbox,
+    parse_server,
+    write_mail,
 )
-from assent.platform.values import Action, Readiness, Reason, Record, WorkspaceId
+from assent.sdk import Action, Clock, Reason, Record, WorkspaceId
 from assent_launch.channels.email import SMTP
 
 if TYPE_CHECKING:
@@ -77,22 +67,20 @@ _HIDDEN: Final = (
 def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
     """Return the e-mail of an action. Raises a final `NotSent` for unfit content."""
     effect = action.effect
-    sender = read_mailbox("sender", effect.sender) if effect.sender else default_sender
-    recipients = tuple(read_mailbox("recipients", each) for each in effect.recipients)
-    if not recipients:
-        raise refusal("it has no recipients")
     if effect.media:
-        raise refusal("it has a picture, and this mail server sends only text")
-    intended = IntendedMail(
-        sender=sender,
-        # A single recipient sees their own name; several do not see each other.
-        to=recipients[0] if len(recipients) == 1 else None,
-        subject=effect.subject or effect.title,
-        fixed=identify(action.provider_key, sender, now_ms),
-        parts=(("plain", effect.body), ("html", html_part(effect))),
-    )
-    unique = tuple(dict.fromkeys(each.address for each in recipients))
-    return write_letter(intended, unique)
+        raise NotSent("it has a picture, and this mail server sends only text")
+    parts = (("plain", effect.body), ("html", html_part(effect)))
+    return write_mail(effect, default_sender, parts, key=action.provider_key, now_ms=now_ms)
+
+
+def _find_rest(effect: Effect, refused: dict[str, str]) -> Remainder | None:
+    """Return the e-mail to those whom the server refused, for a person who knows the right addresses."""
+    if not refused:
+        return None
+    left = tuple(each for each in effect.everyone if parse_mailbox(each).address in refused)
+    reached = ", ".join(each for each in effect.everyone if each not in left)
+    why = "; ".join(f"{address}: {said}" for address, said in refused.items())
+    return Remainder(msgspec.structs.replace(effect, recipients=left, cc=()), reached, why)
 
 
 def html_part(effect: Effect) -> str:
@@ -113,9 +101,6 @@ NONE_THERE: Final = "E-mail needs your mail server or Resend, and neither is con
 
 REACH_SECONDS: Final = 3.0
 """Timeout for the DNS lookup of a mail server."""
-
-ANY_ADDRESS: Final = "anyAddress"
-"""A connection setting: a person at this server's terminal may name a host in a private network."""
 
 SENDER: Final = "from"
 
@@ -166,14 +151,14 @@ class SmtpConnector(NoLookUp):
         found = await self._find_connection(workspace_id)
         if self._default is not None or (found is not None and found.live):
             return Readiness(ready=True)
-        if found is not None and found.state is ConnectionState.EXPIRED:
+        if found is not None and found.ended:
             why = found.problem or "The mail server does not accept its user and password any more."
-            return not_ready(f"{why} Connect it again.", why)
+            return Readiness.unconnected(f"{why} Connect it again.", why)
         hint = (
             f"{NONE_THERE} Enter it on the page for it, or in a terminal of this server: "
             f'assent connect smtp --workspace {workspace_id} --from "NAME <ADDRESS>" --key-stdin'
         )
-        return not_ready(hint, NONE_THERE)
+        return Readiness.unconnected(hint, NONE_THERE)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Set the server and the sender that will be used, so that they are shown and approved."""
@@ -194,7 +179,7 @@ class SmtpConnector(NoLookUp):
         readiness = await self.readiness(workspace_id)
         if not readiness.ready or (await self._is_named(workspace_id, effect) and effect.sender):
             return readiness
-        return no_account("The mail server", effect)
+        return Readiness.of_another_account("The mail server", effect)
 
     async def _is_named(self, workspace_id: WorkspaceId, effect: Effect) -> bool:
         if effect.account_id is None:
@@ -212,25 +197,24 @@ class SmtpConnector(NoLookUp):
         found = await self._find_connection(workspace_id)
         account = found.account(effect.account_id) if found is not None else None
         if found is None or account is None:
-            raise not_connected("the mail server it was prepared for is not connected any more")
+            raise NotConnected("the mail server it was prepared for is not connected any more")
         return {"mail server": account.name, "sender": str(found.settings.get(SENDER, ""))}
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
         route = await self._find_route(action.workspace_id, action.effect)
-        from assent.platform.network import send_letter
-
         # In a thread: composing and checking a long text would block the event loop.
         letter = await asyncio.to_thread(compose, action, route.sender, self._clock.now_ms())
         try:
-            said = await send_letter(route.server, letter, ctx.left(), context=self._context)
+            handed = await MailClient(route.server, self._context).send(letter, ctx.left())
         except NotSent as refused:
             if refused.reason is Reason.MISSING_CONNECTOR and route.connection is not None:
                 await self._require_store().mark_expired(
                     route.connection, f"{refused.detail[:1].upper()}{refused.detail[1:]}"
                 )
             raise
-        return Delivered(letter.message_id, None, {"reply": said, "recipients": len(letter.recipients)})
+        evidence = {"reply": handed.reply, "recipients": len(letter.recipients) - len(handed.refused)}
+        return Delivered(letter.message_id, None, evidence, _find_rest(effect, handed.refused))
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """Check a server's address, such as smtp://user:password@mail.example.org:587."""
@@ -244,10 +228,8 @@ class SmtpConnector(NoLookUp):
         """Do nothing: a mail server is one account."""
 
     async def _verify_server(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
-        from assent.platform.network import check_server
-
         server = await self._resolve_server(_parse(key), settings)
-        await check_server(server, timeout_seconds * PATIENCE, context=self._context)
+        await MailClient(server, self._context).check(Deadline(timeout_seconds).left())
         return Verified(label=server.host, accounts=(_account(server),), settings=settings)
 
     async def _find_route(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
@@ -255,17 +237,16 @@ class SmtpConnector(NoLookUp):
             return self._for_everybody()
         route = await self._find_own_route(workspace_id, effect.sender)
         if route is None or route.connection is None or route.connection.account(effect.account_id) is None:
-            raise not_connected("the mail server it was approved for is not connected any more")
+            raise NotConnected("the mail server it was approved for is not connected any more")
         return route
 
     async def _find_own_route(self, workspace_id: WorkspaceId, sender: str = "") -> MailRoute | None:
         """The mail server of the workspace itself; None if it has none."""
         held = await self._require_store().access(workspace_id, self.id)
-        url = held.secrets.get(API_KEY) if held is not None else None
-        if held is None or url is None:
+        if held is None or held.key is None:
             return None
         settings = held.connection.settings
-        server = await self._resolve_server(_parse(url), settings)
+        server = await self._resolve_server(_parse(held.key), settings)
         return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or sender)), held.connection)
 
     async def can_mail_notes(self, workspace_id: WorkspaceId) -> bool:
@@ -275,23 +256,12 @@ class SmtpConnector(NoLookUp):
     async def mail_note(
         self, workspace_id: WorkspaceId, to: str, subject: str, text: str, key: str, seconds: float
     ) -> None:
-        from assent.platform.network import send_note
-
         route = await self._find_own_route(workspace_id) if await self.can_mail_notes(workspace_id) else None
         if route is None:
-            raise not_connected(NONE_THERE)
+            raise NotConnected(NONE_THERE)
         now_ms = self._clock.now_ms()
-        await send_note(
-            route.server,
-            route.sender,
-            to,
-            subject,
-            text,
-            key=key,
-            now_ms=now_ms,
-            seconds=seconds,
-            context=self._context,
-        )
+        client = MailClient(route.server, self._context)
+        await client.send_note(route.sender, to, subject, text, key=key, now_ms=now_ms, seconds=seconds)
 
     async def _resolve_server(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
         """Return the server with its resolved IP, if a workspace chose the host."""
@@ -301,19 +271,19 @@ class SmtpConnector(NoLookUp):
             async with asyncio.timeout(REACH_SECONDS):
                 number = await self._reach(server.host, server.port)
         except TimeoutError:
-            raise not_now(
-                f"the name {server.host} could not be looked up within {REACH_SECONDS:g} seconds"
+            raise NotSent(
+                f"the name {server.host} could not be looked up within {REACH_SECONDS:g} seconds", retry=True
             ) from None
         return msgspec.structs.replace(server, number=number)
 
     def _for_everybody(self) -> MailRoute:
         if self._default is None:
-            raise not_connected(NONE_THERE)
+            raise NotConnected(NONE_THERE)
         return self._default
 
     def _require_store(self) -> Connections:
         if self._connections is None:
-            raise not_connected(NONE_THERE)
+            raise NotConnected(NONE_THERE)
         return self._connections
 
     async def _find_connection(self, workspace_id: WorkspaceId) -> Connection | None:
@@ -324,7 +294,7 @@ def _parse(url: str) -> MailServer:
     try:
         return parse_server(url)
     except ValueError as error:
-        raise not_connected(f"That is not the address of a mail server: {error}.") from None
+        raise NotConnected(f"That is not the address of a mail server: {error}.") from None
 
 
 def _account(server: MailServer) -> Account:

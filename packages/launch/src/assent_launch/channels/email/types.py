@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from assent import Effect, View
-from assent.platform.values import (
+from assent.platform import (
     MANY_RECIPIENTS,
+    ByHand,
     ConnectorInfo,
     Preview,
     Repair,
@@ -18,9 +19,8 @@ from assent.platform.values import (
     with_ascii_form,
 )
 from assent_launch.channels.email import CHANNEL
-from assent_launch.effect_types import MAIL, make_types
+from assent_launch.effect_types import MAIL, SEND, make_types
 
-SEND: Final = "chieflab_send_approved_email"
 MISSING_RECIPIENTS: Final = "recipients_missing"
 _WHO: Final = "who gets it"
 
@@ -36,7 +36,7 @@ def find_unfit(effect: Effect, connector: ConnectorInfo) -> Unfit | None:
             name,
         )
     most = connector.most_recipients
-    if most is not None and len(effect.recipients) > most:
+    if most is not None and len(effect.everyone) > most:
         said = f"The mail service takes at most {most} recipients in one mail. Name fewer."
         return Unfit("too_many_recipients", said, repair=name)
     if effect.media and not connector.sends_pictures:
@@ -50,10 +50,12 @@ def find_unfit(effect: Effect, connector: ConnectorInfo) -> Unfit | None:
 
 def describe_mail(view: View, effect: Effect, scene: Scene) -> View:
     sender = f" from {with_ascii_form(effect.sender)}" if effect.sender else ""
-    people = name_people(effect.recipients)
-    count = len(effect.recipients)
-    first = effect.recipients[0] if count == 1 else f"{count} people"
-    args = {"to": list(effect.recipients), "subject": effect.subject}
+    people = name_people(effect.everyone)
+    count = len(effect.everyone)
+    first = effect.everyone[0] if count == 1 else f"{count} people"
+    given = {"cc": list(effect.cc), "replyTo": effect.reply_to, "visible": effect.visible}
+    args: dict[str, Any] = {"to": list(effect.recipients), "subject": effect.subject}
+    args |= {name: value for name, value in given.items() if value}
     return msgspec.structs.replace(
         view,
         sentence=f"Sends this to {people}{sender} through {view.via}.",
@@ -66,6 +68,12 @@ def describe_mail(view: View, effect: Effect, scene: Scene) -> View:
     )
 
 
+def find_mail_form(effect: Effect) -> ByHand | None:
+    """Return the form of a mail program, without the advice to hide people who see each other."""
+    form = CHANNEL.by_hand
+    return msgspec.structs.replace(form, advice=()) if form is not None and effect.is_open else form
+
+
 TYPES: Final = make_types(
     CHANNEL,
     MAIL,
@@ -74,12 +82,13 @@ TYPES: Final = make_types(
     done="Sent",
     operator="chieflab-email",
     tool="chieflab_send",
-    executor_tools=(SEND,),
+    executor_tool=SEND,
     why=lambda effect: (
         f"It goes to at most {MANY_RECIPIENTS} people." if effect.recipients else "It has no recipients yet."
     ),
     describe=describe_mail,
     without=("amount", "arguments"),
     unfit=find_unfit,
+    by_hand=find_mail_form,
     personal="few",
 )

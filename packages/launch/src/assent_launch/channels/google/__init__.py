@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.values import ChoiceWords, ConnectorInfo, ProviderWords
+from assent.platform import ChoiceWords, ConnectorInfo, ProviderWords
 
 # Describes the two sources of Google. Imports nothing slow.
 

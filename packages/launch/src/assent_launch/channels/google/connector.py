@@ -9,28 +9,24 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
-from assent import Context, Effect, OutcomeUnknown
-from assent.platform.network import refusal
-from assent.platform.services import (
-    PATIENCE,
+from assent import Context, Effect, NotSent, OutcomeUnknown
+from assent.platform import (
     Campaign,
     Connection,
     Connector,
+    ConnectorInfo,
     Deadline,
     Delivered,
     Delivery,
     Exchanged,
     Grantor,
-    NotSent,
     OAuthAccess,
-    OAuthClient,
     OfferedChoice,
+    Readiness,
     Reading,
     action_of,
-    make_access,
-    not_ready,
 )
-from assent.platform.values import ConnectorInfo, Readiness, WorkspaceId
+from assent.sdk import WorkspaceId
 from assent_launch.channels.google import GA4, SEARCH_CONSOLE
 
 if TYPE_CHECKING:
@@ -76,12 +72,12 @@ class GoogleSource:
         readiness = await self.access.readiness(workspace_id)
         connection = await self.access.connection(workspace_id) if readiness.ready else None
         if connection is not None and self.chosen(connection) is None:
-            return not_ready(self.choose_hint)
+            return Readiness.unconnected(self.choose_hint)
         return readiness
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action_of(ctx, effect)
-        raise refusal(f"{self.info.label} is read and never written to")
+        raise NotSent(f"{self.info.label} is read and never written to")
 
     async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
         raise OutcomeUnknown(f"{self.info.label} is read and never written to")
@@ -105,7 +101,7 @@ class GoogleSource:
         if not campaign.pages:
             return self.unavailable("nothing of this run leads to a page whose visitors could be counted")
         try:
-            return await self.ask(chosen or "", campaign, timeout_seconds * PATIENCE)
+            return await self.ask(chosen or "", campaign, Deadline(timeout_seconds).left())
         except NotSent as not_sent:
             return self.unavailable(not_sent.detail)
         except OutcomeUnknown as unknown:
@@ -166,12 +162,13 @@ def number(value: Any) -> int | float | None:
 
 def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
     settings = parts.settings
-    client = OAuthClient(settings["google_client_id"], settings["google_client_secret"])
+    client, base = (
+        (settings["google_client_id"], settings["google_client_secret"]),
+        settings["google_oauth_url"],
+    )
 
     def ask_google(source: type[GoogleSource]) -> OAuthAccess:
-        return make_access(
-            parts.services, source.info, GOOGLE, source.scopes, client, settings["google_oauth_url"]
-        )
+        return OAuthAccess.make(parts.services, source.info, GOOGLE, source.scopes, client, base)
 
     return (
         Ga4Connector(ask_google(Ga4Connector), settings["ga4_url"]),

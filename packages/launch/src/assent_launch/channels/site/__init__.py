@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.values import ConnectorInfo
+from assent.platform import ConnectorInfo
 from assent_launch.channels.channel import Channel, Size, count_chars
 
 # Describes the connector of the workspace's own feed. Imports nothing slow.

@@ -10,18 +10,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from assent import Context, Effect, OutcomeUnknown
-from assent.platform.network import refusal
-from assent.platform.services import (
-    Connector,
-    Delivered,
-    Delivery,
-    NoLookUp,
-    Reading,
-    StoreUnavailable,
-    action_of,
-)
-from assent.platform.values import Action, Readiness, Record, WorkspaceId, iso_time
+from assent import Context, Effect, NotSent, OutcomeUnknown
+from assent.platform import Connector, Delivered, Delivery, NoLookUp, Readiness, Reading, action_of
+from assent.sdk import Action, Record, StoreUnavailable, WorkspaceId, iso_time
 from assent_launch.channels.site import INFO, UNPUBLISH
 from assent_launch.site import feed
 
@@ -98,7 +89,7 @@ def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
     async def take_down(action: Action) -> SitePage:
         made = await store.write(lambda: feed.take_down(action, clock.now_ms()))
         if made is None:
-            raise refusal("the page was taken down before")
+            raise NotSent("the page was taken down before")
         return SitePage(made.post_id, services.links.base_url + made.path, made.published_ms)
 
     return (SiteConnector(publish, parts.visits.read_counts, take_down),)

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent import Effect, View
-from assent.platform.values import EffectType, Preview, Repair, Scene, Severity, name_account
+from assent.platform import EffectType, Preview, Repair, Scene, name_account
+from assent.sdk import Severity
 from assent_launch.channels.site import CHANNEL, INFO, UNPUBLISH
-from assent_launch.effect_types import POST, PUBLISH, describe_post, make_types
+from assent_launch.effect_types import POST, describe_post, make_types
 from assent_launch.site.feed import FEED_PATH
 
 ON_PAGES: Final = "Your site"
@@ -85,7 +86,6 @@ TYPES: Final = (
         common_noun=True,
         done="Taken down",
         operator="chieflab-post",
-        executor_tools=(PUBLISH,),
         via=CHANNEL.connectors,
         risk=_grade,
         why=_explain,

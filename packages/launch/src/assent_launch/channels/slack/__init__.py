@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent import Key
-from assent.platform.values import ConnectorInfo, ProviderWords
+from assent.platform import ConnectorInfo, ProviderWords
 from assent_launch.channels.channel import Channel, count_chars, post_form
 
 # Describes the connector of incoming webhooks. Imports nothing slow.

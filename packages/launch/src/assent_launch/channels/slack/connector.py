@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent import Context, Effect, OutcomeUnknown
-from assent.platform.network import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal
-from assent.platform.services import (
+from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
+from assent.platform import (
+    MAX_DETAIL_CHARS,
     Account,
     Connections,
     Connector,
@@ -31,8 +31,9 @@ from assent.platform.services import (
     NoLookUp,
     Verified,
     action_of,
+    failure,
 )
-from assent.platform.values import Record
+from assent.sdk import Record
 from assent_launch.channels.key_connector import KeyConnector
 from assent_launch.channels.slack import INFO
 
@@ -80,7 +81,7 @@ class SlackConnector(NoLookUp, KeyConnector):
         except ValueError:
             host = ""
         if not url.startswith(("https://", "http://")) or not host:
-            raise not_connected(
+            raise NotConnected(
                 "Enter the whole address of the webhook, such as https://hooks.slack.com/services/T…/B…/…"
             )
         said = await self._say(url, b'{"text":""}', Deadline(timeout_seconds).left())
@@ -92,33 +93,33 @@ class SlackConnector(NoLookUp, KeyConnector):
         answer = f"HTTP {said.status}: {said.text}" if said.status is not None else said.text
         heard = answer[:MAX_DETAIL_CHARS]
         if said.status == 200:
-            raise not_connected(
+            raise NotConnected(
                 f"This address took a message without a text ({heard}), which an incoming webhook refuses. Check "
                 "that it is the address of a webhook, whole."
             )
-        raise not_connected(f"There is no incoming webhook at this address ({heard}). Copy it again, whole.")
+        raise NotConnected(f"There is no incoming webhook at this address ({heard}). Copy it again, whole.")
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
         access = await self._access.access(action.workspace_id)
         wanted = action.effect.account_id
         if wanted is not None and access.connection.account(wanted) is None:
-            raise not_connected("this was approved for another webhook than the one that is connected")
+            raise NotConnected("this was approved for another webhook than the one that is connected")
         if action.effect.media:
-            raise refusal("a webhook posts no pictures")
+            raise NotSent("a webhook posts no pictures")
         text = message(action.effect)
         if len(text) > MOST_CHARS:
-            raise refusal(f"the text has {len(text):,} characters; Slack takes {MOST_CHARS:,}")
+            raise NotSent(f"the text has {len(text):,} characters; Slack takes {MOST_CHARS:,}")
         payload = msgspec.json.encode({"text": text})
         said = await self._say(self._access.key(access), payload, ctx.left())
         if said.status == 200 and said.text == "ok":
             return Delivered(ctx.key, None, {"answer": said.text})
         if said.status is None:
-            raise (OutcomeUnknown(said.text) if said.sent else not_now(said.text))
+            raise (OutcomeUnknown(said.text) if said.sent else NotSent(said.text, retry=True))
         if said.text in GONE and said.status < 500:
             raise await self._access.ended(access, said.text)
         if said.status == 410:
-            raise refusal(f"HTTP 410: {said.text}")
+            raise NotSent(f"HTTP 410: {said.text}")
         raise failure(said.status, said.text, said.retry_after)
 
 
@@ -134,7 +135,7 @@ async def post_to_hook(
     allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float
 ) -> HookResponse:
     """Post a message to a person's webhook. Private addresses need the server's permission."""
-    from assent.platform.network import FetchRefused, post_json
+    from assent.platform import FetchRefused, post_json
 
     try:
         posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent import Key
-from assent.platform.values import ConnectorInfo, ProviderWords
+from assent.platform import ConnectorInfo, ProviderWords
 
 # Describes the connector of Zernio. Imports nothing slow.
 

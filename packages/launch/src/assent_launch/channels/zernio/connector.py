@@ -17,13 +17,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from assent import Context, Effect, OutcomeUnknown
-from assent.platform.network import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal, retry_after
-from assent.platform.services import (
-    REFERENCE,
+from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
+from assent.platform import (
+    MAX_DETAIL_CHARS,
     Access,
     Account,
-    Clock,
     Connection,
     Connections,
     Connector,
@@ -32,31 +30,21 @@ from assent.platform.services import (
     Delivery,
     Exchanged,
     KeyAccess,
-    NotSent,
-    Picture,
     PicturesOf,
+    Readiness,
     Reading,
     Remainder,
     Verified,
     action_of,
     exchange,
-    no_account,
-    not_ready,
-)
-from assent.platform.values import (
-    MINUTE_MS,
-    Action,
-    ExecutionState,
-    Readiness,
-    Reason,
-    Record,
-    WorkspaceId,
+    is_here,
     parse_time,
-    select_credible,
 )
+from assent.sdk import MINUTE_MS, Action, Clock, ExecutionState, Picture, Reason, Record, WorkspaceId
 from assent_launch.channels.key_connector import KeyConnector
 from assent_launch.channels.registry import BY_ID
 from assent_launch.channels.zernio import INFO
+from assent_launch.learning.metrics import select_credible
 
 if TYPE_CHECKING:
     from assent_launch.channels.factory import ConnectorParts
@@ -72,6 +60,7 @@ class ZernioConnector(KeyConnector):
 
     def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
         super().__init__(KeyAccess(INFO, connections))
+        self.emulated = is_here(url)
         self.client = ZernioClient(url, self._access, clock)
         self._pictures_of = pictures_of
 
@@ -95,18 +84,18 @@ class ZernioConnector(KeyConnector):
         if connection is None or (account_ids(effect) and not _missing(connection, effect)):
             return await self._access.readiness(workspace_id)
         if connection.accounts_on(PLATFORMS.get(effect.channel, effect.channel)):
-            return no_account(self._access.label, effect)
+            return Readiness.of_another_account(self._access.label, effect)
         channel = BY_ID[effect.channel].label if effect.channel in BY_ID else effect.channel
         said = f"Zernio has no {channel} account that can be used."
         hint = f"{said} Connect {channel} at Zernio, or choose the account on the page for Zernio."
-        return not_ready(hint, said)
+        return Readiness.unconnected(hint, said)
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
         deadline = ctx.deadline
         access = await self._access.access(action.workspace_id)
         if not account_ids(action.effect) or _missing(access.connection, action.effect):
-            raise not_connected("the account it is for is not connected any more")
+            raise NotConnected("the account it is for is not connected any more")
         media = await self._upload_media(access, action, deadline)
         answer = await self.client.ask(
             access,
@@ -133,7 +122,7 @@ class ZernioConnector(KeyConnector):
         action = action_of(ctx, effect)
         deadline = ctx.deadline
         access = await self._access.access(action.workspace_id)
-        known = ctx.metadata.get(REFERENCE)
+        known = ctx.reference
         if isinstance(known, str):
             found: dict[str, Any] | None = await self.client.post(access, known, deadline)
         else:
@@ -188,7 +177,7 @@ class ZernioConnector(KeyConnector):
             raise OutcomeUnknown(f"HTTP 409 without the post that is there already: {words(answer)}")
         post = await self.client.post(access, existing, deadline)
         if not is_ours(post, action):
-            raise refusal(
+            raise NotSent(
                 f"Zernio has published the same text to this account within a day (post {existing}), so it refuses to "
                 "publish it again. Change the text and stage it again."
             )
@@ -342,11 +331,11 @@ class ZernioClient:
             if not put.ok:
                 raise self.failed(put)
         except OutcomeUnknown as unknown:
-            raise not_now(f"a picture could not be uploaded: {unknown}") from unknown
+            raise NotSent(f"a picture could not be uploaded: {unknown}", retry=True) from unknown
         return public
 
     def failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
-        return failure(answer.status, words(answer), retry_after(answer.headers, self._clock.now_ms()))
+        return answer.fail(words(answer), self._clock.now_ms())
 
 
 def _is_before(post: dict[str, Any], since_ms: int) -> bool:
@@ -495,7 +484,7 @@ def read_refusal(part: AccountPost) -> NotSent:
     reason = Reason.MISSING_CONNECTOR if ended else Reason.CONNECTOR_FAILED
     said = (part.message or part.category or "no reason given")[:MAX_DETAIL_CHARS]
     curable = part.category not in FINAL
-    return NotSent(reason, f"the platform said: {said}", curable=curable, of_the_effect=True)
+    return NotSent(f"the platform said: {said}", retry=curable, reason=reason, of_the_effect=True)
 
 
 def is_ours(post: dict[str, Any], action: Action) -> bool:

@@ -6,14 +6,15 @@ The sentences are in `sentences`. An event kind of another release is shown by i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Final
 
 import msgspec
 
 from assent.engine.audit.views import RecordedEvent
 from assent.engine.views.names import ShownNames
+from assent.extensions.hooks import load_extensions
 from assent.gate.effects import EffectTypes
-from assent.gate.measurement.metrics import describe_numbers
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.structs import Record
@@ -48,26 +49,6 @@ def _step(facts: Facts) -> str:
 
 def _blocked(facts: Facts) -> str:
     return f"An answer for a step was refused ({_count(len(facts.get('issues', ())), 'issue')})"
-
-
-def _describe_measurement(facts: Facts) -> str:
-    totals = facts.get("totals")
-    return f"Measured: {describe_numbers(totals)}" if isinstance(totals, dict) and totals else "Measured"
-
-
-def _numbers(facts: Facts) -> str:
-    metrics = facts.get("metrics")
-    told = describe_numbers(metrics) if isinstance(metrics, dict) else "no numbers"
-    return f"Numbers for {facts['channelName']} written down by hand: {told}"
-
-
-def _memory(facts: Facts) -> str:
-    did = "confirmed" if facts.get("state") == "confirmed" else "stopped the use of"
-    return f"{facts.get('by', 'Someone')} {did} a memory"
-
-
-def _written(facts: Facts) -> str:
-    return f"{facts.get('by', 'Someone')} {'rewrote' if facts.get('replaces') else 'wrote'} a memory"
 
 
 def _hosts(facts: Facts) -> str:
@@ -116,11 +97,6 @@ _SENDING: Final[dict[str, Sentence]] = {
 _RUNS: Final[dict[str, Sentence]] = {
     "run_started": "Begun by {agent}; the result follows",
     "run_failed": "The run ended without a result",
-    "run_measured": _describe_measurement,
-    "measurement_empty": "Measured, and no source had numbers yet",
-    "metrics_recorded": _numbers,
-    "memory_decided": _memory,
-    "memory_written": _written,
 }
 _WORKFLOWS: Final[dict[str, Sentence]] = {
     "workflow_started": "{agent} started the workflow {workflowId}",
@@ -155,13 +131,11 @@ _ACCESS: Final[dict[str, Sentence]] = {
     "connector_connected": "{connector} was connected by {agent}",
     "connector_disconnected": "{connector} was disconnected by {agent}",
     "connector_expired": "The access to {connector} has ended",
+    "connector_accepted_again": "{connector} accepts its access again",
     "connector_accounts_chosen": "{agent} chose what {connector} may use",
     "connector_accounts_changed": "The accounts at {connector} have changed",
     "secret_stored": "The secret {name} was stored by {agent}",
     "secret_removed": "The secret {name} was removed by {agent}",
-    "credits_granted": "{amount} credits were granted by {agent}",
-    "credits_limited": "Credits were limited to {amount} by {agent}",
-    "credits_unlimited": "The limit of credits was removed by {agent}",
     "webhook_secret_made": "A secret that signs webhooks was made",
     "webhook_secret_rotated": "The secret that signs webhooks was replaced",
     "webhook_hosts_changed": _hosts,
@@ -182,9 +156,7 @@ _ACCESS: Final[dict[str, Sentence]] = {
     "notification_removed": "Notifications to {shown} were stopped by {agent}",
     "page_fetched": "{url} was requested by {agent}",
 }
-WORDS: Final[dict[str, Sentence]] = {**SENTENCES, **_DECISIONS, **_SENDING, **_RUNS, **_WORKFLOWS, **_ACCESS}
-"""The sentences of all kinds."""
-
+_OWN: Final[dict[str, Sentence]] = {**SENTENCES, **_DECISIONS, **_SENDING, **_RUNS, **_WORKFLOWS, **_ACCESS}
 
 NOTED: Final = (*(name for name in NOTES if not name.startswith("external")), "why")
 """Facts that may become the note of a line."""
@@ -205,14 +177,37 @@ class Group(Record):
     kinds: tuple[str, ...]
 
 
-GROUPS: Final = (
+_GROUPS: Final = (
     Group("decisions", "Decisions", (*_DECISIONS,)),
     Group("sending", "Sending", (*_SENDING,)),
-    Group("runs", "Runs and memory", ("run_prepared", *_RUNS)),
+    Group("runs", "Runs", ("run_prepared", *_RUNS)),
     Group("workflows", "Workflows", (*_WORKFLOWS,)),
     Group("access", "People, keys and connections", (*_ACCESS,)),
 )
-GROUP_OF: Final = {kind: group for group in GROUPS for kind in group.kinds}
+
+
+@cache
+def list_words() -> dict[str, Sentence]:
+    """Return the sentences of all kinds, with those of our extensions."""
+    added = (words for extension in load_extensions() for words in extension.list_sentences().values())
+    return _OWN | {kind: said for words in added for kind, said in words.items()}
+
+
+@cache
+def list_groups() -> tuple[Group, ...]:
+    """Return the groups of all kinds, with those of our extensions."""
+    added = [extension.list_sentences() for extension in load_extensions()]
+    return tuple(
+        Group(each.id, each.label, (*each.kinds, *(kind for more in added for kind in more.get(each.id, ()))))
+        for each in _GROUPS
+    )
+
+
+@cache
+def map_groups() -> dict[str, Group]:
+    return {kind: group for group in list_groups() for kind in group.kinds}
+
+
 OTHER: Final = Group("other", "Other", ())
 
 
@@ -272,10 +267,10 @@ def _belongs(line: dict[str, Any], group: dict[str, Any]) -> bool:
 def sentence(effects: EffectTypes, kind: str, facts: Facts) -> str:
     """Return the sentence of an event, whatever shape its facts have."""
     try:
-        return write_sentence(WORDS[kind], _with_names(effects, facts))
+        return write_sentence(list_words()[kind], _with_names(effects, facts))
     except (KeyError, TypeError, AttributeError, ValueError):
         named = capital(kind.replace("_", " "))
-        return f"{named}, by {name_actor(facts)}" if kind not in WORDS and "by" in facts else named
+        return f"{named}, by {name_actor(facts)}" if kind not in list_words() and "by" in facts else named
 
 
 def _with_names(effects: EffectTypes, facts: Facts) -> Facts:
@@ -307,6 +302,7 @@ def _place(stream_id: str, kind: str) -> str | None:
     """The path of the page about the event's subject."""
     if not is_uuid(stream_id):
         return None
-    if GROUP_OF.get(kind, OTHER).id == "workflows":
+    group = map_groups().get(kind, OTHER).id
+    if group == "workflows":
         return f"/sessions/{stream_id}"
-    return f"/runs/{stream_id}/story" if GROUP_OF.get(kind, OTHER).id != "access" else None
+    return f"/runs/{stream_id}/story" if group != "access" else None

@@ -23,7 +23,7 @@ from assent.gate.audit import AuditFinding, Verdict
 from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.serving.web.audit.lines import GROUPS, SESSION, audit_lines
+from assent.serving.web.audit.lines import SESSION, audit_lines, list_groups
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.headers import attach
 from assent.serving.web.shell.lists import (
@@ -56,7 +56,7 @@ async def audit(visit: Visit) -> Response:
 
 
 async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: bool = False) -> Response:
-    group = next((each for each in GROUPS if each.id == visit.query("group")), None)
+    group = next((each for each in list_groups() if each.id == visit.query("group")), None)
     stream, search = visit.query("run").strip()[:250], visit.query("q").strip()[:200]
     days = read_range(visit.query, visit.now_ms)
     period = days.period()
@@ -101,7 +101,7 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
                 "href": with_query("/audit", {**asked, "group": id}),
                 "chosen": id == kept["group"],
             }
-            for id, label in (("", "Everything"), *((each.id, each.label) for each in GROUPS))
+            for id, label in (("", "Everything"), *((each.id, each.label) for each in list_groups()))
         ],
         "kept": kept,
         "search": search,

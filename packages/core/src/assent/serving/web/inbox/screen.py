@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from assent.engine.core import tenancy
 from assent.engine.core.offloading import run_apart
 from assent.engine.people import signup
 from assent.engine.people.signup import Decision, SignupLink
@@ -69,6 +70,7 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
     known = {place.workspace_id for place in visit.places}
     wanted = InboxFilter(
         workspace=workspace if workspace in known else "",
+        tenant=visit.query("tenant").strip()[:MAX_SEARCH_CHARS],
         severity=Severity(risk) if risk in tuple(Severity) else None,
         until_ms=visit.now_ms + EXPIRES_SOON_MS if visit.query("soon") else 0,
         channel=channel if channel in visit.services.effects.channels else "",
@@ -80,6 +82,7 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
         "risk": wanted.severity.value if wanted.severity is not None else "",
         "channel": wanted.channel,
         "workspace": wanted.workspace,
+        "tenant": wanted.tenant,
         "soon": "1" if wanted.until_ms else "",
         "first": str(wanted.first or ""),
     }
@@ -115,6 +118,7 @@ async def show(visit: Visit) -> Response:
         "chips": _list_chips(visit, found, query, section),
         "pages": find_page(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
         "query": query,
+        "tenants": await visit.read(lambda: tenancy.list_tenants(visit.workspace_id)),
         "filtered": wanted != InboxFilter(),
         "done_together": _describe_batch(visit) or SIGNUP_DECIDED.get(visit.query("signup"), ""),
         "batches": any(group["batch"] for group in groups),
@@ -170,6 +174,7 @@ def _group(visit: Visit, found: tuple[Waiting, ...]) -> list[dict[str, Any]]:
                 "run_id": run_id,
                 "name": goal if goal and goal != lines[0]["title"] else f"From {agent}",
                 "workspace": members[0].workspace_name,
+                "tenant": members[0].action.tenant_id,
                 "lines": lines,
                 "batch": sum(line["batch"] for line in lines),
             }
@@ -197,7 +202,7 @@ def _address(query: dict[str, str]) -> str:
 
 def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str) -> list[dict[str, Any]]:
     """The filters that apply at once, each with its count. A count of None is not known."""
-    base = {name: query[name] for name in ("q", "workspace")}
+    base = {name: query[name] for name in ("q", "workspace", "tenant")}
     chosen = {name: value for name, value in query.items() if value and name not in base}
     names = visit.services.effects.channels
     counts = found.counts

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from assent.engine.actions import decisions
 from assent.engine.actions.approvals import GivenApproval
+from assent.engine.actions.hooks import Origin
 from assent.engine.actions.remainder import AGAIN_AS
+from assent.engine.actions.send_jobs import SendJob
 from assent.engine.core.jobs import JobState
-from assent.engine.learning.memory import memory_used
-from assent.engine.views.review import RunReview, SendJob
+from assent.engine.views.review import RunReview
 from assent.extensions.effect_types import render_value
 from assent.gate.effects import EffectTypes
 from assent.gate.mail import keeps_requests
@@ -29,6 +30,7 @@ from assent.kernel.texts import to_text
 from assent.present.cards import ManualBrief, manual_brief
 from assent.present.notes import is_unsent
 from assent.present.refusals import describe_freeze, explain_missing_type
+from assent.present.status_report import describe_next_try
 from assent.serving.web.connections.provider import find_connect_path
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import naming
@@ -63,7 +65,10 @@ LABELS: Final = {
     "verb": "What is done",
     "connector": "Through",
     "sender": "From",
+    "reply_to": "Reply to",
     "recipients": "To",
+    "cc": "Cc",
+    "visible": "They see each other",
     "subject": "Subject",
     "preheader": "Preview",
     "title": "Title",
@@ -73,6 +78,8 @@ LABELS: Final = {
     "details": "Details",
     "body": "Text",
     "html": "HTML part",
+    "schedule_ms": "Schedule",
+    "schedule_offset": "Time zone of the schedule",
 }
 """Labels of the fields, in display order."""
 
@@ -117,6 +124,8 @@ def _words(effects: EffectTypes, name: str, value: Any, now_ms: int) -> str:
         return effects.connector(value).label
     if value is None or value == ():
         return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, int):
         return when(value, now_ms).text if name.endswith("_ms") else str(value)
     if isinstance(value, Mapping):
@@ -138,14 +147,6 @@ class Approved(Record):
     at: When
     relayed: bool
     people: int
-
-
-class Memory(Record):
-    kind: str
-    text: str
-    how: str
-    source: str
-    proposed: bool
 
 
 class CardChanges(Record):
@@ -184,7 +185,8 @@ class Card(Record, kw_only=True):
     """Whether an edit may include a request for later drafts."""
     content: ReviewContent
     fields: tuple[Field, ...]
-    memory: tuple[Memory, ...]
+    origins: tuple[Origin, ...]
+    """What is stored that changed the draft."""
     changes: CardChanges | None
     drift: tuple[str, ...]
     """What has changed since it was approved or shown, in words."""
@@ -289,7 +291,7 @@ def build_card(
         keeps_requests=keeps_requests(action),
         content=build_content(action, now_ms, pictures.along, steps),
         fields=list_fields(action),
-        memory=_memory(found, action),
+        origins=found.origins.get(action.asset_id or "", ()),
         changes=_changes(found, action, looking, steps),
         drift=tuple(capital(describe_change(each)) for each in read_changes(action)),
         wishes=decisions.list_change_requests(action),
@@ -356,7 +358,9 @@ def _last_attempt(action: Action, job: SendJob | None, now_ms: int, stopped: str
         waits = job.state is JobState.WAITING
         again = f" It is tried again {relative(job.due_ms - now_ms)}." if waits and not stopped else ""
         return f"{job.last_error}{again}"
-    return as_text(action.metadata.get("lastAttempt"))
+    said = as_text(action.metadata.get("lastAttempt"))
+    again = describe_next_try(action, now_ms) if not stopped else ""
+    return f"{said.removesuffix('.')}. {again}" if said and again else said
 
 
 def _approval(action: Action, now_ms: int) -> Approved | None:
@@ -384,16 +388,6 @@ def _approvals(found: RunReview, action: Action, now_ms: int) -> str:
     if so_far is None or state_of(action) != AWAITING:
         return ""
     return naming.count_approvals(found.policy.require(action), so_far, now_ms)
-
-
-def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
-    asset = next((each for each in found.assets if each.asset_id == action.asset_id), None)
-    uses = memory_used(asset) if asset is not None else ()
-    return tuple(
-        Memory(entry.kind.replace("_", " "), entry.body, use.how, entry.source, entry.state == "proposed")
-        for use in uses
-        if (entry := found.memory.get(use.entry_id)) is not None
-    )
 
 
 def _changes(found: RunReview, action: Action, looking: FormContext, steps: Steps) -> CardChanges | None:

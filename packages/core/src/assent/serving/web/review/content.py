@@ -19,7 +19,9 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.domains import ascii_domain, ascii_form
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
-from assent.present.cards import goes_to
+from assent.present.cards import goes_to, say_who_sees
+from assent.present.next_steps import say_due
+from assent.present.status_report import describe_test
 from assent.serving.web.review import naming
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review.blocks import (
@@ -32,7 +34,7 @@ from assent.serving.web.review.blocks import (
 )
 from assent.serving.web.review.html_links import find_links, parse_tags
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.pictures import PictureView
+from assent.serving.web.review.pictures import ShownPicture
 from assent.serving.web.review.preview import DrawnPreview, build_preview
 from assent.serving.web.shell.times import When, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces, without_unseen
@@ -307,16 +309,22 @@ class ReviewContent(Record, kw_only=True):
     """The kind of action, within a sentence."""
     is_mail: bool
     sender: Addressee | None
+    reply_to: Addressee | None
     recipients: Recipients
+    cc: Recipients
+    privacy: str
+    """Whether those whom it reaches see each other."""
     preview: DrawnPreview
     size: str
-    pictures: tuple[PictureView, ...]
+    pictures: tuple[ShownPicture, ...]
     blocks: tuple[DrawnBlock, ...]
     targets: LinkList
     html: HtmlPart | None
     html_address: str
     extras: tuple[tuple[str, str], ...]
     schedule: When | None
+    due: str
+    """The same time in the zone in which it was given."""
     short_digest: str
     unfolded: bool
     """At high risk nothing is hidden behind a click."""
@@ -325,7 +333,7 @@ class ReviewContent(Record, kw_only=True):
 def build_content(
     action: Action,
     now_ms: int,
-    pictures: tuple[PictureView, ...] | None = None,
+    pictures: tuple[ShownPicture, ...] | None = None,
     steps: Steps | None = None,
 ) -> ReviewContent:
     """The content of one action. `pictures`: the details of its pictures. `steps` bounds the
@@ -337,7 +345,10 @@ def build_content(
         noun=view.noun[:1].lower() + view.noun[1:] if view.common_noun else view.noun,
         is_mail=view.mail or bool(effect.recipients or effect.subject),
         sender=addressee(effect.sender) if effect.sender else None,
+        reply_to=addressee(effect.reply_to) if effect.reply_to else None,
         recipients=list_recipients(effect.recipients),
+        cc=list_recipients(effect.cc),
+        privacy=say_who_sees(action),
         preview=preview,
         size=_measure_size(action),
         pictures=review_pictures.list_attached(action) if pictures is None else pictures,
@@ -347,6 +358,7 @@ def build_content(
         html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
         extras=_extras(action),
         schedule=when(action.schedule_ms, now_ms),
+        due=say_due(action) if action.schedule_ms is not None else "",
         short_digest=short_digest(action.digest),
         unfolded=action.preflight.severity is Severity.HIGH,
     )
@@ -392,7 +404,8 @@ def _extras(action: Action) -> tuple[tuple[str, str], ...]:
     """All other fields that an approval covers, but for values among the facts above. Those of a call that
     an agent runs are its title, its risk and its blocks; a view may also show everything in its blocks."""
     effect = action.effect
-    facts = [("Link", effect.link)] if effect.link else []
+    facts = [("Test", said)] if (said := describe_test(action)) else []
+    facts += [("Link", effect.link)] if effect.link else []
     if (account := goes_to(effect.target)) is not None:
         facts.append(("Goes to", account))
     else:

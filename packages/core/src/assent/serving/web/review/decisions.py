@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from assent.engine.actions import pictures
 from assent.engine.core.services import Services
-from assent.engine.learning import pictures
 from assent.gate.effects import ARGUMENTS
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.names import is_taken
@@ -26,7 +26,7 @@ from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
 from assent.serving.web.people.people import is_name
 from assent.serving.web.review.access import Viewer
-from assent.serving.web.review.forms import ARGUMENT, read_texts
+from assent.serving.web.review.forms import ADDRESSES, ARGUMENT, read_texts
 from assent.serving.web.review.problems import BadFields, NeedsPerson
 from assent.tools.arguments import addresses
 from assent.use_cases import decisions, executions
@@ -137,11 +137,13 @@ def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | Non
     found: dict[str, Any] = {name: text for name, text in typed.items() if not name.startswith(ARGUMENT)}
     if arguments:
         found[ARGUMENTS] = arguments
-    if "recipients" in found:
-        lines = found.pop("recipients").replace(",", "\n").replace(";", "\n").split("\n")
-        recipients = addresses("recipients", [line for line in lines if line.strip()])
-        if recipients != effect.recipients:
-            found["recipients"] = recipients
+    for name in found.keys() & {*ADDRESSES, "reply_to"}:
+        text = found.pop(name)
+        lines = re.split(r"[,;\n]", text) if name in ADDRESSES else [text]
+        read = addresses(name, [line for line in lines if line.strip()])
+        value = read if name in ADDRESSES else "".join(read)
+        if value != getattr(effect, name):
+            found[name] = value
     if media is not None and [each.digest for each in media] != [each.digest for each in effect.media]:
         found["media"] = media
     if "body" in found and not found["body"].strip():

@@ -25,6 +25,8 @@ from assent.kernel.texts import indent_json, to_text
 from assent.present.refusals import explain_missing_type
 
 ARGUMENT: Final = f"{ARGUMENTS}."
+ADDRESSES: Final = ("recipients", "cc")
+"""Fields with an address on each line."""
 """Prefix of the fields that are arguments of a function."""
 
 

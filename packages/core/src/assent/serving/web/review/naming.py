@@ -18,7 +18,7 @@ from assent.gate.preflight import (
     TOO_MANY_TODAY,
     is_expired,
 )
-from assent.gate.records import Action, Approval, Assurance
+from assent.gate.records import Action, Approval, Assurance, is_test
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,
@@ -105,7 +105,7 @@ def web_address(url: str | None) -> str | None:
 def explain_severity(action: Action) -> str:
     """The rule of C8 that gave this action its severity."""
     view, severity = action.view, action.preflight.severity
-    people = max(len(view.facets.recipients), len(action.effect.recipients))
+    people = count_people(action)
     if severity is view.risk and (view.mail or people) and people <= MANY_RECIPIENTS:
         return f"It goes to {say_people(people)}." if people else "It has no recipients yet."
     if severity is view.risk and people <= MANY_RECIPIENTS:
@@ -125,7 +125,7 @@ def is_function(action: Action) -> bool:
 
 
 def count_people(action: Action) -> int:
-    return max(len(action.view.facets.recipients), len(action.effect.recipients))
+    return max(len(action.view.facets.recipients), len(action.effect.everyone))
 
 
 def say_people(count: int) -> str:
@@ -186,7 +186,7 @@ def status_badge(action: Action, now_ms: int) -> Badge:
         return Badge("Expired")
     state = state_of(action)
     if state == EXECUTED:
-        return Badge(action.view.done, "ok")
+        return Badge("Tested, not sent", "warn") if is_test(action) else Badge(action.view.done, "ok")
     if state == APPROVED and action.approval is not None and action.approval.claim in UNSURE:
         unsure = action.approval.claimed is not None
         return Badge("Approved, perhaps by an agent" if unsure else UNSURE[action.approval.claim], "warn")
@@ -213,8 +213,7 @@ def agent_name(by: str) -> str:
     """Name a caller from the journal in words."""
     if by.startswith("key:"):
         return f"an agent with key {by.removeprefix('key:')}"
-    known = {"local": "an agent on this computer", "approve_and_send": "the server, as approved"}
-    return known.get(by, by)
+    return "an agent on this computer" if by == "local" else by
 
 
 def count_approvals(needed: Requirement, given: Iterable[GivenApproval], now_ms: int) -> str:

@@ -74,6 +74,7 @@ from assent.serving.web.review.card import Card
 from assent.serving.web.review.content import frame
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
 from assent.serving.web.review.forms import (
+    ADDRESSES,
     FormContext,
     RejectedForm,
     list_fields,
@@ -414,9 +415,9 @@ def subject(run_id: str, action_id: str, digest: str, decision: str) -> str:
 # The edit page: fields, their limits, and the changed words. Pure but for `try_edit`.
 
 BODY: Final = "body"
-ROWS: Final = {"recipients": 3, BODY: 14}
+ROWS: Final = {"recipients": 3, "cc": 3, BODY: 14}
 OTHER_ROWS: Final = 6
-HINTS: Final = {"recipients": "One address on each line."}
+HINTS: Final = dict.fromkeys(ADDRESSES, "One address on each line.")
 
 
 class FormField(Record, kw_only=True):

@@ -10,7 +10,7 @@ from assent.gate.records import Action, Asset
 from assent.kernel.structs import Record
 
 
-class PictureView(Record):
+class ShownPicture(Record):
     """Only variants have an id to select them by."""
 
     address: str
@@ -26,8 +26,8 @@ class PictureView(Record):
 class Pictures(Record):
     """`along` is sent. `choices` are all variants, including that one."""
 
-    along: tuple[PictureView, ...]
-    choices: tuple[PictureView, ...]
+    along: tuple[ShownPicture, ...]
+    choices: tuple[ShownPicture, ...]
 
 
 def of_action(found: RunReview, action: Action) -> Pictures:
@@ -49,14 +49,14 @@ def of_action(found: RunReview, action: Action) -> Pictures:
     return Pictures(tuple(along), choices)
 
 
-def list_attached(action: Action) -> tuple[PictureView, ...]:
+def list_attached(action: Action) -> tuple[ShownPicture, ...]:
     return tuple(
-        PictureView(name_path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
+        ShownPicture(name_path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
         for media in {media.digest: media for media in action.effect.media if media.digest}.values()
     )
 
 
-def list_unattached(found: RunReview) -> tuple[PictureView, ...]:
+def list_unattached(found: RunReview) -> tuple[ShownPicture, ...]:
     """Pictures without a post for their channel."""
     channels = {action.effect.channel for action in found.actions}
     return tuple(
@@ -70,9 +70,9 @@ def list_pictures(found: RunReview) -> list[Asset]:
     return sorted(made, key=lambda each: (each.channel or "", str(each.metadata.get("variant", "~"))))
 
 
-def _show(run_id: str, asset: Asset, goes_along: bool) -> PictureView:
+def _show(run_id: str, asset: Asset, goes_along: bool) -> ShownPicture:
     facts = asset.metadata
-    return PictureView(
+    return ShownPicture(
         address=name_path(run_id, facts["digest"]),
         alt=asset.body,
         width=facts.get("width", 0),

@@ -50,7 +50,8 @@ class NeedsPerson(Exception):  # noqa: N818 - what is missing
 
 
 _TYPED: Final[tuple[str, ...]] = (
-    *("name", "reason", "text", "body", "title", "subject", "recipients", "outcome", "evidence", "url"),
+    *("name", "reason", "text", "body", "title", "subject", "recipients", "cc", "reply_to"),
+    *("outcome", "evidence", "url"),
 )
 
 _TITLES: Final = {

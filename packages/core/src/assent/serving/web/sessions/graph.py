@@ -463,7 +463,7 @@ def count_tries(steps: Iterable[TimedStep]) -> tuple[StepTries, ...]:
     return tuple(sorted((each for each in counted if each.tries > 1), key=lambda each: -each.tries))
 
 
-class Axis(Record):
+class TimeAxis(Record):
     """Maps a time to a percentage of the width."""
 
     times: tuple[int, ...]
@@ -481,12 +481,12 @@ class Axis(Record):
         return self.places[after - 1] + share * (self.places[after] - self.places[after - 1])
 
 
-def make_axis(times: Iterable[int]) -> Axis:
+def make_axis(times: Iterable[int]) -> TimeAxis:
     """An axis over these times, with long gaps cut short."""
     known = sorted(set(times))
     gaps = [later - earlier for earlier, later in pairwise(known)]
     if not gaps:
-        return Axis(tuple(known), (0.0,) * len(known), ())
+        return TimeAxis(tuple(known), (0.0,) * len(known), ())
     most = max(CUT_FROM * sorted(gaps)[len(gaps) // 2], MINUTE_MS)
     shown = [min(gap, most) for gap in gaps]
     whole, at = sum(shown), 0
@@ -496,7 +496,7 @@ def make_axis(times: Iterable[int]) -> Axis:
             cuts.append(round(100 * (at + length / 2) / whole, 2))
         at += length
         places.append(100 * at / whole)
-    return Axis(tuple(known), tuple(places), tuple(cuts))
+    return TimeAxis(tuple(known), tuple(places), tuple(cuts))
 
 
 def _draw(rows: tuple[TimelineRow, ...], run_ids: tuple[str, ...], now_ms: int) -> TimelineDrawing:

@@ -1,4 +1,4 @@
-"""Settings of the current workspace: keys and credits of its agents, its name, logo and colour."""
+"""Settings of the current workspace: keys of its agents, its name, logo and colour."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from assent.engine.core import brands, callers, tenancy
 from assent.engine.core.brands import WorkspaceBrand
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, KeyRecord
-from assent.engine.learning import credits
-from assent.gate.credits import CreditAccount
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.distribution import LAUNCH
 from assent.kernel.ids import KeyId
@@ -29,7 +27,6 @@ from assent.serving.web.shell.problems import NOT_FOUND, Link, PageProblem, Page
 
 DRAFTS_ONLY: Final = ("runs:write",)
 """Scopes of a key that prepares and reads, and cannot decide or send."""
-ENTRIES: Final = 20
 SCOPE_WORDS: Final = {
     "runs:write": "prepare drafts",
     "actions:decide": "pass on your yes",
@@ -80,12 +77,11 @@ async def keys(visit: Visit) -> Response:
         )
         issued = made.api_key
 
-    def look() -> Transaction[tuple[list[KeyRecord], dict[str, int], CreditAccount]]:
+    def look() -> Transaction[tuple[list[KeyRecord], dict[str, int]]]:
         found = yield from tenancy.list_keys(visit.workspace_id)
-        seen = yield from callers.list_seen(visit.workspace_id)
-        return found, seen, (yield from credits.account(visit.workspace_id))
+        return found, (yield from callers.list_seen(visit.workspace_id))
 
-    found, seen, account = await visit.read(look)
+    found, seen = await visit.read(look)
     base_url = visit.services.links.base_url
     values = {
         "section": "keys",
@@ -105,22 +101,9 @@ async def keys(visit: Visit) -> Response:
         )
         if issued
         else (),
-        "uses_credits": account != CreditAccount(),
         "nonce": visit.nonce(visit.here("keys")),
     }
     return visit.page("settings_keys.html", values)
-
-
-async def show_credits(visit: Visit) -> Response:
-    """Show the credits of the workspace and its latest entries."""
-    account = await visit.read(lambda: credits.account(visit.workspace_id))
-    spent = await visit.read(lambda: credits.recent(visit.workspace_id, ENTRIES))
-    values = {
-        "section": "credits",
-        "account": account,
-        "spent": [(each, visit.when(each.at_ms)) for each in spent],
-    }
-    return visit.page("settings_credits.html", values)
 
 
 # `/settings/workspace`: the name, the logo and the colour of a workspace (B20).
@@ -239,7 +222,6 @@ async def show_logo(visit: Visit) -> Response:
 
 SCREENS: Final = (
     Screen("/settings/keys", keys, "settings", LOOK_AND_SEND),
-    Screen("/settings/credits", show_credits, "settings", LOOK),
     Screen("/settings/workspace", show_brand, "settings", LOOK_AND_SEND),
     Screen("/settings/workspace/logo", upload, "settings", SEND),
     Screen("/settings/workspace/logo/{digest}", show_logo, "settings", LOOK),

@@ -33,19 +33,19 @@ MEDIA_TYPE: Final = "text/markdown"
 SUFFIX: Final = ".md"
 
 
-class Guide(Record):
+class GuidePage(Record):
     title: str
     markdown: str
     html: Markup
 
 
 @cache
-def write_guide(name: str, base_url: str) -> Guide:
+def write_guide(name: str, base_url: str) -> GuidePage:
     """Fill in the address of the server, and render the text below its title."""
     source = Path(__file__).with_name("guides").joinpath(name + SUFFIX).read_text(encoding="utf-8")
     markdown = source.replace("{base_url}", base_url)
     heading, _, body = markdown.partition("\n")
-    return Guide(heading.removeprefix("# "), markdown, Markup(render(body).html))  # noqa: S704 - cleaned
+    return GuidePage(heading.removeprefix("# "), markdown, Markup(render(body).html))  # noqa: S704 - cleaned
 
 
 def page_routes(
@@ -103,7 +103,7 @@ class ReadingPages:
         """
         path = str(request.path_params["name"])
         name = path.removesuffix(SUFFIX)
-        if name not in GUIDES or not self._catalog.has_launch:
+        if name not in GUIDES or not self._catalog.words.has_guides:
             raise PageRefused(NOT_FOUND)
         guide = write_guide(name, self._base_url)
         headers = {"Vary": "Accept"}
@@ -122,7 +122,7 @@ class ReadingPages:
             "tools": self._catalog.tools,
             "reasons": [reason_row(reason, signup_open=signup_open) for reason in Reason],
             "signup_open": signup_open,
-            "has_guides": self._catalog.has_launch,
+            "has_guides": self._catalog.words.has_guides,
         }
         return page(request, "for_agents.html", values)
 

@@ -18,7 +18,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assent.engine.learning import pictures
+from assent.engine.actions import pictures
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.ports import Picture, Transaction
 from assent.serving.web.review.access import ReviewAccess, admit, find_run

@@ -41,6 +41,9 @@ class NavigationEntry(Record):
     docked: bool = False
 
 
+SETTINGS_PAGES: Final = "Settings"
+"""The group of entries that are no part of the navigation: pages of extensions that the settings of keys link."""
+
 NAVIGATION: Final = (
     NavigationEntry("inbox", "/inbox", "Inbox", "inbox", docked=True),
     NavigationEntry("runs", "/runs", "Runs", "runs", "Work", docked=True),
@@ -73,7 +76,11 @@ def _environment(folder: Path | None, navigation: tuple[NavigationEntry, ...]) -
         lstrip_blocks=True,
     )
     environment.globals.update(
-        asset=asset_path, navigation=navigation, spec_url=SPEC_URL, version=__version__
+        asset=asset_path,
+        navigation=tuple(entry for entry in navigation if entry.group != SETTINGS_PAGES),
+        settings_pages=tuple(entry for entry in navigation if entry.group == SETTINGS_PAGES),
+        spec_url=SPEC_URL,
+        version=__version__,
     )
     environment.globals.update(as_bdi=as_bdi, as_code=as_code, as_link=as_link, as_strong=as_strong)
     environment.filters["fill"] = fill

@@ -226,6 +226,9 @@ CREATE TABLE actions (
 
 CREATE INDEX actions_by_run ON actions (workspace_id, run_id, position);
 
+-- What waits, was sent and was done for one of thousands of tenants.
+CREATE INDEX actions_by_tenant ON actions (workspace_id, tenant_id, status, action_id);
+
 -- Only what waits for a human: stays small however many actions have ended.
 CREATE INDEX actions_waiting ON actions (workspace_id, action_id)
   WHERE status = 'awaiting_approval' OR execution_state = 'outcome_unknown';
@@ -258,7 +261,7 @@ CREATE INDEX actions_waiting_anywhere
   ON actions (action_id, status, execution_state, expires_ms, workspace_id, revision, held)
   WHERE status = 'awaiting_approval' OR execution_state = 'outcome_unknown';
 
-CREATE INDEX actions_by_risk ON actions (risk, expires_ms, action_id, workspace_id, status, revision, held)
+CREATE INDEX actions_by_risk ON actions (risk, expires_ms, action_id, workspace_id, status, revision, held, tenant_id)
   WHERE status = 'awaiting_approval';
 
 CREATE INDEX actions_by_proposer ON actions (workspace_id, proposed_by, created_ms)
@@ -344,36 +347,6 @@ CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
 
 CREATE INDEX sessions_by_person ON sessions (workspace_id, person_id, created_ms);
 
--- One page per action and revision: publishing again finds it.
-CREATE TABLE site_posts (
-  workspace_id TEXT NOT NULL,
-  action_id    TEXT NOT NULL,
-  revision     INTEGER NOT NULL,
-  post_id      TEXT NOT NULL,
-  title        TEXT NOT NULL,
-  body         TEXT NOT NULL,
-  link         TEXT NOT NULL,
-  media        TEXT NOT NULL,
-  published_ms INTEGER NOT NULL,
-  -- When a page of the feed was taken down; its text and its counts stay.
-  removed_ms   INTEGER,
-  PRIMARY KEY (workspace_id, action_id, revision)
-) STRICT;
-
-CREATE UNIQUE INDEX site_posts_by_address ON site_posts (workspace_id, post_id);
-
-CREATE INDEX site_posts_newest ON site_posts (workspace_id, published_ms, post_id);
-
--- Visits of a post on a day: views where `link` is empty, else clicks on that link. Nothing about who.
-CREATE TABLE site_visits (
-  workspace_id TEXT NOT NULL,
-  post_id      TEXT NOT NULL,
-  day          INTEGER NOT NULL,
-  link         TEXT NOT NULL,
-  visits       INTEGER NOT NULL,
-  PRIMARY KEY (workspace_id, post_id, day, link)
-) STRICT, WITHOUT ROWID;
-
 -- Signed checkpoints over the heads of all streams, so that a rewritten journal is found out.
 CREATE TABLE checkpoints (
   workspace_id TEXT NOT NULL,
@@ -384,66 +357,6 @@ CREATE TABLE checkpoints (
   public_key   TEXT NOT NULL,
   PRIMARY KEY (workspace_id, number)
 ) STRICT;
-
--- Entries are never removed, so the numbers are 1, 2, 3, … as they came: the index of their words goes by them. They
--- are a column because rowids that are not may be given anew when the file is compacted.
-CREATE TABLE brain_entries (
-  number       INTEGER PRIMARY KEY,
-  workspace_id TEXT NOT NULL,
-  entry_id     TEXT NOT NULL,
-  tenant_id    TEXT NOT NULL,
-  kind         TEXT NOT NULL,
-  body         TEXT NOT NULL,
-  state        TEXT NOT NULL CHECK (state IN ('confirmed', 'proposed', 'retired')),
-  source       TEXT NOT NULL,
-  channel      TEXT,
-  run_id       TEXT,
-  action_id    TEXT,
-  facts        TEXT NOT NULL,
-  natural_key  TEXT,
-  created_ms   INTEGER NOT NULL,
-  UNIQUE (workspace_id, entry_id),
-  UNIQUE (workspace_id, natural_key)
-) STRICT;
-
-CREATE INDEX brain_by_tenant ON brain_entries (workspace_id, tenant_id, kind, entry_id);
-
--- What was learned, whichever tenant it is about.
-CREATE INDEX brain_lessons ON brain_entries (workspace_id, entry_id)
-  WHERE kind IN ('channel_performance', 'rejection', 'lesson') AND state <> 'retired';
-
--- A page of memories of some kinds, newest first.
-CREATE INDEX brain_by_kind ON brain_entries (workspace_id, kind, entry_id);
-
-CREATE TABLE measurements (
-  workspace_id TEXT NOT NULL,
-  run_id       TEXT NOT NULL,
-  tenant_id    TEXT NOT NULL,
-  asset_id     TEXT,
-  due_ms       INTEGER NOT NULL,
-  measured_ms  INTEGER,
-  body         TEXT,
-  PRIMARY KEY (workspace_id, run_id)
-) STRICT, WITHOUT ROWID;
-
--- What has been measured; what is only scheduled is not looked for by its tenant.
-CREATE INDEX measurements_by_tenant ON measurements (workspace_id, tenant_id, measured_ms)
-  WHERE measured_ms IS NOT NULL;
-
--- What is still to be measured, soonest first: stays small however many runs were measured.
-CREATE INDEX measurements_due ON measurements (workspace_id, due_ms) WHERE measured_ms IS NULL;
-
-CREATE INDEX measurements_read ON measurements (workspace_id, measured_ms) WHERE measured_ms IS NOT NULL;
-
-CREATE TABLE manual_metrics (
-  workspace_id TEXT NOT NULL,
-  run_id       TEXT NOT NULL,
-  channel      TEXT NOT NULL,
-  metrics      TEXT NOT NULL,
-  source       TEXT NOT NULL,
-  recorded_ms  INTEGER NOT NULL,
-  PRIMARY KEY (workspace_id, run_id, channel)
-) STRICT, WITHOUT ROWID;
 
 -- Workflows: pinned programs, sessions, runs, and the tree of nodes that each run has become.
 CREATE TABLE workflow_programs (
@@ -653,38 +566,6 @@ CREATE TABLE webhook_tries (
   PRIMARY KEY (workspace_id, delivery_id, number)
 ) STRICT, WITHOUT ROWID;
 
--- What a workspace may spend and has spent: the fold of its entries. A workspace without a row is unlimited.
-CREATE TABLE credit_accounts (
-  workspace_id TEXT PRIMARY KEY,
-  unlimited    INTEGER NOT NULL,
-  granted      INTEGER NOT NULL,
-  spent        INTEGER NOT NULL,
-  reserved     INTEGER NOT NULL,
-  seq          INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- The ledger. Nothing is changed or removed.
-CREATE TABLE credit_entries (
-  workspace_id TEXT NOT NULL,
-  seq          INTEGER NOT NULL,
-  kind         TEXT NOT NULL CHECK (kind IN ('grant', 'limit', 'unlimit', 'reserve', 'release', 'settle', 'charge')),
-  amount       INTEGER NOT NULL,
-  action_id    TEXT,
-  attempt_id   TEXT,
-  by_whom      TEXT NOT NULL,
-  at_ms        INTEGER NOT NULL,
-  PRIMARY KEY (workspace_id, seq)
-) STRICT, WITHOUT ROWID;
-
--- How each metered action stands: nothing is charged twice.
-CREATE TABLE credit_charges (
-  workspace_id TEXT NOT NULL,
-  action_id    TEXT NOT NULL,
-  amount       INTEGER NOT NULL,
-  state        TEXT NOT NULL CHECK (state IN ('reserved', 'released', 'settled')),
-  PRIMARY KEY (workspace_id, action_id)
-) STRICT, WITHOUT ROWID;
-
 -- Pictures by what they are: the same bytes are kept once in a workspace.
 CREATE TABLE pictures (
   workspace_id TEXT NOT NULL,
@@ -883,15 +764,6 @@ CREATE TABLE webhook_subscriptions (
   PRIMARY KEY (workspace_id, subscription_id)
 ) STRICT, WITHOUT ROWID;
 
--- Which memory changed which draft.
-CREATE TABLE memory_uses (
-  workspace_id TEXT NOT NULL,
-  entry_id     TEXT NOT NULL,
-  asset_id     TEXT NOT NULL,
-  run_id       TEXT NOT NULL,
-  PRIMARY KEY (workspace_id, entry_id, asset_id)
-) STRICT, WITHOUT ROWID;
-
 -- How a workspace looks on its public pages.
 CREATE TABLE workspace_brands (
   workspace_id TEXT PRIMARY KEY,
@@ -923,9 +795,3 @@ CREATE TABLE freezes (
   set_by       TEXT NOT NULL,
   why          TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-
--- The words of the entries for searching. Entries come one with every decision and are searched seldom, so the index
--- takes them in by the batch, and whoever searches takes in the rest first.
-CREATE VIRTUAL TABLE brain_words USING fts5 (
-  body, content = 'brain_entries', content_rowid = 'number', tokenize = "unicode61 remove_diacritics 2"
-);

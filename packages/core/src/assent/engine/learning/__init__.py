@@ -1,1 +1,0 @@
-"""Memory, measurement and diagnosis."""

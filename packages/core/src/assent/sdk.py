@@ -1,0 +1,134 @@
+"""The public API of packages that extend the server, beside `assent` for operators: what an `Extension` is made of.
+
+docs/reference/extension-api.md describes every name. Each is imported at its first use, because a package is imported
+at every start and most of its parts are not used then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from assent import import_late
+
+if TYPE_CHECKING:
+    from assent.cli.session import CommandSession as CommandSession
+    from assent.cli.session import Failure as Failure
+    from assent.engine.actions.actions import find as _read_action
+    from assent.engine.actions.staging import PreparedRun as PreparedRun
+    from assent.engine.actions.staging import Request as Request
+    from assent.engine.core.jobs import Job as Job
+    from assent.engine.core.jobs import JobKind as JobKind
+    from assent.engine.core.services import Services as Services
+    from assent.engine.core.tenancy import Principal as Principal
+    from assent.extensions.hooks import Command as Command
+    from assent.extensions.hooks import DoctorCheck as DoctorCheck
+    from assent.extensions.hooks import Extension as Extension
+    from assent.extensions.hooks import ExtensionProcess as ExtensionProcess
+    from assent.extensions.hooks import OwnSetting as OwnSetting
+    from assent.gate.effects import EXECUTE as EXECUTE
+    from assent.gate.records import Action as Action
+    from assent.gate.records import ExecutionState as ExecutionState
+    from assent.gate.records import Media as Media
+    from assent.gate.records import Run as Run
+    from assent.gate.records import Status as Status
+    from assent.gate.views import Severity as Severity
+    from assent.kernel.guide import SuggestedCall as SuggestedCall
+    from assent.kernel.ids import ActionId as ActionId
+    from assent.kernel.ids import RunId as RunId
+    from assent.kernel.ids import TenantId as TenantId
+    from assent.kernel.ids import WorkspaceId as WorkspaceId
+    from assent.kernel.ids import require_action_id as require_action_id
+    from assent.kernel.ids import require_run_id as require_run_id
+    from assent.kernel.limits import DAY_MS as DAY_MS
+    from assent.kernel.limits import HOUR_MS as HOUR_MS
+    from assent.kernel.limits import MINUTE_MS as MINUTE_MS
+    from assent.kernel.reasons import Retry as Retry
+    from assent.kernel.refusals import Reason as Reason
+    from assent.kernel.refusals import Refusal as Refusal
+    from assent.kernel.refusals import Words as Words
+    from assent.kernel.refusals import bad_argument as bad_argument
+    from assent.kernel.structs import Arguments as Arguments
+    from assent.kernel.structs import Record as Record
+    from assent.kernel.structs import WireRecord as WireRecord
+    from assent.kernel.structs import from_record as from_record
+    from assent.kernel.structs import from_row as from_row
+    from assent.kernel.times import iso_time as iso_time
+    from assent.ports.context import Draft as Draft
+    from assent.ports.context import Picture as Picture
+    from assent.ports.context import Preparation as Preparation
+    from assent.ports.context import StagedEffect as StagedEffect
+    from assent.ports.notifiers import Notification as Notification
+    from assent.ports.notifiers import NotificationReceipt as NotificationReceipt
+    from assent.ports.notifiers import Notifier as Notifier
+    from assent.ports.notifiers import NotifierContext as NotifierContext
+    from assent.ports.store import Clock as Clock
+    from assent.ports.store import Row as Row
+    from assent.ports.store import Store as Store
+    from assent.ports.store import StoreUnavailable as StoreUnavailable
+    from assent.ports.store import Transaction as Transaction
+    from assent.serving.web.shell.console import LOOK as LOOK
+    from assent.serving.web.shell.console import LOOK_AND_SEND as LOOK_AND_SEND
+    from assent.serving.web.shell.console import SEND as SEND
+    from assent.serving.web.shell.console import Screen as Screen
+    from assent.serving.web.shell.console import Visit as Visit
+    from assent.serving.web.shell.problems import NOT_FOUND as NOT_FOUND
+    from assent.serving.web.shell.problems import Link as Link
+    from assent.serving.web.shell.problems import PageProblem as PageProblem
+    from assent.serving.web.shell.problems import PageRefused as PageRefused
+    from assent.serving.web.shell.public_pages import PublicPages as PublicPages
+    from assent.serving.web.shell.rendering import Badge as Badge
+    from assent.serving.web.shell.rendering import NavigationEntry as NavigationEntry
+    from assent.sql.components import Component as Component
+    from assent.sql.components import How as How
+    from assent.sql.components import Place as Place
+    from assent.tools.arguments import ActionIdArgument as ActionIdArgument
+    from assent.tools.arguments import IdempotencyKey as IdempotencyKey
+    from assent.tools.arguments import PageSize as PageSize
+    from assent.tools.arguments import RunIdArgument as RunIdArgument
+    from assent.tools.arguments import TenantIdArgument as TenantIdArgument
+    from assent.tools.definition import DECIDES as DECIDES
+    from assent.tools.definition import FIRES as FIRES
+    from assent.tools.definition import READS as READS
+    from assent.tools.definition import WRITES as WRITES
+    from assent.tools.definition import Behaviour as Behaviour
+    from assent.tools.definition import Call as Call
+    from assent.tools.definition import Tool as Tool
+    from assent.use_cases.runs import prepare as _prepare_run
+
+    read_action = _read_action
+    prepare_run = _prepare_run
+
+HOMES: Final = {
+    "assent.cli.session": "CommandSession Failure",
+    "assent.engine.actions.actions": "find=read_action",
+    "assent.engine.actions.staging": "PreparedRun Request",
+    "assent.engine.core.jobs": "Job JobKind",
+    "assent.engine.core.services": "Services",
+    "assent.engine.core.tenancy": "Principal",
+    "assent.extensions.hooks": "Command DoctorCheck Extension ExtensionProcess OwnSetting",
+    "assent.gate.effects": "EXECUTE",
+    "assent.gate.records": "Action ExecutionState Media Run Status",
+    "assent.gate.views": "Severity",
+    "assent.kernel.guide": "SuggestedCall",
+    "assent.kernel.ids": "ActionId require_action_id require_run_id RunId TenantId WorkspaceId",
+    "assent.kernel.limits": "DAY_MS HOUR_MS MINUTE_MS",
+    "assent.kernel.reasons": "Retry",
+    "assent.kernel.refusals": "bad_argument Reason Refusal Words",
+    "assent.kernel.structs": "Arguments from_record from_row Record WireRecord",
+    "assent.kernel.times": "iso_time",
+    "assent.ports.context": "Draft Picture Preparation StagedEffect",
+    "assent.ports.notifiers": "Notification NotificationReceipt Notifier NotifierContext",
+    "assent.ports.store": "Clock Row Store StoreUnavailable Transaction",
+    "assent.serving.web.shell.console": "LOOK LOOK_AND_SEND Screen SEND Visit",
+    "assent.serving.web.shell.problems": "Link NOT_FOUND PageProblem PageRefused",
+    "assent.serving.web.shell.public_pages": "PublicPages",
+    "assent.serving.web.shell.rendering": "Badge NavigationEntry",
+    "assent.sql.components": "Component How Place",
+    "assent.tools.arguments": "ActionIdArgument IdempotencyKey PageSize RunIdArgument TenantIdArgument",
+    "assent.tools.definition": "Behaviour Call DECIDES FIRES READS Tool WRITES",
+    "assent.use_cases.runs": "prepare=prepare_run",
+}
+"""The module of each name."""
+
+if not TYPE_CHECKING:
+    __getattr__ = import_late(__name__, HOMES)

@@ -1,0 +1,1 @@
+"""What a workspace learns from what it sent: memory, measurement, credits."""
