@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.temporary import use_memory_disk
+from tests.support.temporary import use_memory_disk
 
 use_memory_disk()
 
@@ -16,14 +17,16 @@ settings.register_profile("any-machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any-machine")
 
 pytest_plugins = [
-    "tests.rules_manifest",
-    "tests.durations",
-    "tests.reliability",
-    "tests.chromium",
-    "tests.postgres_server",
-    "tests.surfaces",
-    "tests.wheel",
+    "tests.support.rules_manifest",
+    "tests.support.durations",
+    "tests.support.reliability",
+    "tests.support.chromium",
+    "tests.support.postgres_server",
+    "tests.support.surfaces",
+    "tests.support.wheel",
 ]
+if find_spec("assent_launch") is not None:
+    pytest_plugins.append("tests.support.drawing")
 
 
 @pytest.hookimpl(wrapper=True)

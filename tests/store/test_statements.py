@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -18,10 +19,15 @@ from assent.stores.sqlite_connection import register_functions
 from assent_launch.component import COMPONENT
 
 CORE = load()
-SUITE = load(COMPONENT.folder / "statements", COMPONENT.name)
-STATEMENTS = CORE | SUITE
-TABLES = list_core_tables() | {"brain_words_docsize"}
-"""The tables of the server. The last is a part of SQLite's index of words."""
+LAUNCH = load(COMPONENT.folder / "statements", COMPONENT.name)
+STATEMENTS = CORE | LAUNCH
+LAUNCH_TABLES = {
+    table
+    for migration in COMPONENT.migrations("sqlite")
+    for table in re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)", migration.sql)
+} | {"launch_brain_words_docsize"}
+"""The tables of assent-launch. The last is a part of SQLite's index of words."""
+TABLES = list_core_tables() | LAUNCH_TABLES
 FIELDS = tuple(name for name in Action.__struct_fields__ if name != "view")
 """The fields that are read by position. The column of the view was added later."""
 READ_BY_POSITION = [
@@ -32,7 +38,7 @@ READ_BY_POSITION = [
 
 
 def test_sqlite_understands_every_statement(tmp_path: Path) -> None:
-    asyncio.run(migrate(f"sqlite:///{tmp_path}/store.db", 0))
+    asyncio.run(migrate(f"sqlite:///{tmp_path}/store.db", 0, (COMPONENT,)))
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
         register_functions(connection)
         for statement in STATEMENTS.values():
@@ -68,19 +74,18 @@ def texts_of(statements: dict[str, Statement]) -> list[tuple[str, str]]:
 
 
 def test_core_statements_touch_no_table_of_a_component() -> None:
-    own = TABLES - COMPONENT.tables
-    joined = {name: odd for name, text in texts_of(CORE) if (odd := list_tables(text) - own)}
+    joined = {name: odd for name, text in texts_of(CORE) if (odd := list_tables(text) - list_core_tables())}
     assert joined == {}
 
 
-def test_statements_of_the_suite_touch_its_own_tables_only() -> None:
+def test_statements_of_launch_touch_its_own_tables_only() -> None:
     check_component(COMPONENT)
-    assert {table for _, text in texts_of(SUITE) for table in list_tables(text)} == COMPONENT.tables
-    assert not CORE.keys() & SUITE.keys()
+    assert {table for _, text in texts_of(LAUNCH) for table in list_tables(text)} == LAUNCH_TABLES
+    assert not CORE.keys() & LAUNCH.keys()
 
 
 def test_the_tables_found_in_a_statement_are_those_that_sqlite_reads_and_writes(tmp_path: Path) -> None:
-    asyncio.run(migrate(f"sqlite:///{tmp_path}/store.db", 0))
+    asyncio.run(migrate(f"sqlite:///{tmp_path}/store.db", 0, (COMPONENT,)))
     touched: set[str | None] = set()
 
     def notice(action: int, table: str | None, *_: str | None) -> int:

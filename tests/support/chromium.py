@@ -12,14 +12,16 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, Page
 
 PROGRAM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 """The shell is the same engine without the windows around it, for half of the work."""
-AXE = Path(__file__).resolve().parents[1] / ".node" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).resolve().parents[2] / ".node" / "node_modules" / "axe-core" / "axe.min.js"
 NO_CHROMIUM = "Chromium is not installed (Debian: apt-get install chromium-headless-shell)"
 NO_AXE = "axe is not installed (make test brings it where npm is there)"
 LISTENS = "DevTools listening on "
@@ -88,6 +90,8 @@ def _drain(pipe: IO[str]) -> None:
 @asynccontextmanager
 async def connected(address: str) -> AsyncIterator[Browser]:
     """The browser at this address, seen from the running event loop."""
+    from playwright.async_api import async_playwright
+
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(address)
         try:

@@ -6,9 +6,9 @@ from typing import Any
 
 import httpx
 import msgspec
-from tests.serving.web.review.kit import BROWSER, form
-from tests.suite.operators.conftest import Loop
-from tests.surfaces import BASE_URL, ManualClock
+from tests.support.operators.fixtures import Loop
+from tests.support.review.kit import BROWSER, form
+from tests.support.surfaces import BASE_URL, ManualClock
 
 from assent.app import App
 from assent.engine.core import journal

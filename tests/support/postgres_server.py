@@ -284,9 +284,11 @@ async def _execute(url: str, script: str) -> None:
 
 
 async def _migrate(url: str) -> None:
+    from tests.support.sqlite_files import list_components
+
     from assent.stores.migrate import migrate
 
-    await migrate(url, 0)
+    await migrate(url, 0, list_components())
 
 
 class SharedCluster:

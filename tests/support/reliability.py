@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from proof.checker import Verdict
 from proof.report import MINIMUM, About, Row, add_up, find_missing, write_report
-from tests.effort import PROVE
+from tests.support.effort import PROVE
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 REPORT = ROOT / "RELIABILITY.md"
 SHORT = ROOT / ".reliability.md"
 """The report of a run that is too short to be kept."""

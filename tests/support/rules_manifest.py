@@ -24,7 +24,7 @@ import pytest
 if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 RULE_ID = re.compile(r"[EW][1-9][0-9]*")
 WHOLE = "rule ledger: nothing was left out"
 MARKER = "rule(id, ...): the contract rules that this test proves, by their ids in contracts/rules.toml"
@@ -115,9 +115,14 @@ def _ids(call: ast.Call, name: str, *, every_string: bool) -> Iterator[Claim]:
                 yield Claim(text, f"{name}:{call.lineno}")
 
 
+def find_test_folders(root: Path) -> list[Path]:
+    """Return the folder of the whole product's tests and those of the packages."""
+    return [root / "tests", *root.glob("packages/*/tests")]
+
+
 def scan(root: Path = ROOT) -> tuple[Claim, ...]:
     files = [
-        *(root / "tests").rglob("*.py"),
+        *(file for folder in find_test_folders(root) for file in folder.rglob("*.py")),
         *(root / "packages" / "conform" / "src" / "assent_conform" / "checks").rglob("*.py"),
     ]
     return tuple(
@@ -268,9 +273,10 @@ NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "
 def selects_everything(config: pytest.Config) -> bool:
     if any(config.getoption(name, None) for name in NARROWING):
         return False
-    tests = config.rootpath / "tests"
     named = [(config.invocation_params.dir / arg).resolve() for arg in config.args]
-    return any(tests.is_relative_to(path) for path in named)
+    return all(
+        any(folder.is_relative_to(path) for path in named) for folder in find_test_folders(config.rootpath)
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

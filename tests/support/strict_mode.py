@@ -17,10 +17,12 @@ def _refused(node: Any, path: str) -> Iterator[str]:
     if not isinstance(node, dict):
         yield f"{path}: no schema"
         return
+    if any(part.get("type") == "string" for part in node.get("anyOf", ())):
+        return  # the argument can be sent as text
     kind = node.get("type")
     is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
     closed = node.get("additionalProperties")
-    if is_object and closed is not False and not node.get("properties"):
+    if is_object and closed is not False and "properties" not in node:
         yield f"{path}: an object with open names"
     if (is_object or kind is None) and closed not in (None, False):
         yield f"{path}: further properties"

@@ -1,6 +1,6 @@
 """The same server over every surface: {HTTP, stdio} × {SQLite, PostgreSQL}, by one fixture.
 
-A test that takes `surface` runs over a sample of the pairs, or over all four in `tests/contract` and with the marker
+A test that takes `surface` runs over a sample of the pairs, or over all four in a folder `contract` and with the marker
 `every_surface`. It speaks to a whole server in this process: the real store, edge, MCP server and transport code, with
 a clock that is a value.
 """
@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.sqlite_files import new_sqlite
+from tests.support.sqlite_files import new_sqlite
 
 from assent.app import App
 from assent.engine.core import tenancy
@@ -29,8 +29,6 @@ from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession
 from assent.settings.load import Settings
-from assent_launch.drafting import PictureMaker
-from assent_launch.pictures.graphics import PictureJob, PictureResult
 
 BASE_URL = "http://127.0.0.1:8080"
 START_MS = 1_790_000_000_000
@@ -208,7 +206,7 @@ TRANSPORTS = ("http", "stdio")
 DATABASES = ("sqlite", "postgres")
 SAMPLE = (("stdio", "sqlite"), ("http", "postgres"))
 """How it is run in life: a local user's process on a file, replicas on a database."""
-ABOUT_THE_WIRE = "tests/contract/"
+ABOUT_THE_WIRE = "/contract/"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -279,27 +277,6 @@ async def surface(
         yield client
     finally:
         await client.close()
-
-
-_drawn: dict[bytes, PictureResult] = {}
-
-
-@pytest.fixture(autouse=True)
-def drawn_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most launches of the tests say the same. Their picture is drawn once, without a process of its own, except
-    where pictures are what is tested."""
-    if request.path.parent.name == "pictures":
-        return
-
-    async def make(self: PictureMaker, work: PictureJob) -> PictureResult:
-        from assent_launch.pictures import process as picture_process
-
-        asked = msgspec.msgpack.encode(work)
-        if asked not in _drawn:
-            _drawn[asked] = await asyncio.to_thread(picture_process.make, work)
-        return _drawn[asked]
-
-    monkeypatch.setattr(PictureMaker, "make", make)
 
 
 def asgi_post(path: str, *headers: tuple[bytes, bytes]) -> dict[str, Any]:

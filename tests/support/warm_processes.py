@@ -21,16 +21,14 @@ import subprocess
 import sys
 from contextlib import redirect_stdout
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import assent.cli
-import assent_launch
-import assent_notify
-import assent_wrap
 
 ASSENT: Final = str(Path(sys.executable).with_name("assent"))
-ROOT: Final = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[2]
 MESSAGE_BYTES: Final = 2**17
 STREAMS: Final = 3
 DESCRIPTORS: Final = 256
@@ -38,6 +36,7 @@ DESCRIPTORS: Final = 256
 SET_CHILD_SUBREAPER: Final = 36
 """Of prctl: orphans below this process become its children."""
 
+PACKAGES: Final = ("assent", "assent_launch", "assent_notify", "assent_wrap")
 NOT_SERVED: Final = (
     "assent.__main__",
     "assent_wrap.adapters.langgraph",
@@ -115,7 +114,7 @@ class _Parent:
             raise OSError(ctypes.get_errno(), "prctl")
         self._line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with far:
-            command = [sys.executable, "-m", "tests.warm_processes", str(far.fileno())]
+            command = [sys.executable, "-m", "tests.support.warm_processes", str(far.fileno())]
             self._process = subprocess.Popen(command, cwd=ROOT, pass_fds=[far.fileno()])
 
     def fork(self, order: dict[str, Any], streams: list[int]) -> int:
@@ -140,8 +139,10 @@ def find_modules() -> list[str]:
     """The modules that a server or a command may import."""
     found = (
         module.name
-        for package in (assent, assent_launch, assent_notify, assent_wrap)
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        for package in PACKAGES
+        for spec in [find_spec(package)]
+        if spec is not None
+        for module in pkgutil.walk_packages(spec.submodule_search_locations, f"{package}.")
     )
     return [name for name in found if not name.startswith(NOT_SERVED)]
 

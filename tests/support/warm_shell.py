@@ -1,4 +1,4 @@
-"""Puts `assent` and `python` of `tests.warm_processes` on a PATH, so that a shell starts them without imports."""
+"""Puts the `assent` and `python` of `warm_processes` on a PATH, so that a shell starts them without imports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from tests.warm_processes import ASSENT, MESSAGE_BYTES, STREAMS, Process
+from tests.support.warm_processes import ASSENT, MESSAGE_BYTES, STREAMS, Process
 
 PROGRAMS: Final = {"assent": ASSENT, "python": sys.executable}
 COMMAND: Final = """\

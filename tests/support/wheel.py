@@ -5,13 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -32,10 +33,14 @@ def _find_shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build_wheels(shared: Path) -> Path:
-    """Return the folder with the wheel of each distribution."""
-    return _make_once(
-        shared / "wheels", lambda made: run_uv("build", "--wheel", "--all-packages", "--out-dir", made, ROOT)
-    )
+    """Return the folder of a release, with the wheel of each distribution."""
+    return _make_once(shared / "wheels", build_release)
+
+
+def build_release(made: Path) -> None:
+    command: list[str | Path] = [sys.executable, ROOT / "scripts/release.py", "build", "--out", made]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def install_wheel(shared: Path) -> Path:
@@ -60,7 +65,12 @@ def _make_once(made: Path, make: Callable[[Path], None]) -> Path:
     return made
 
 
+def find_uv() -> str:
+    return subprocess.run([ROOT / "scripts/uv.sh"], capture_output=True, text=True, check=True).stdout.strip()
+
+
 def run_uv(*words: str | Path) -> None:
     certificates = {} if "UV_SYSTEM_CERTS" in os.environ else {"UV_SYSTEM_CERTS": "true"}
-    uv = subprocess.run([ROOT / "scripts/uv.sh"], capture_output=True, text=True, check=True).stdout.strip()
-    subprocess.run([uv, *words, "--quiet"], env=os.environ | certificates, check=True, capture_output=True)
+    subprocess.run(
+        [find_uv(), *words, "--quiet"], env=os.environ | certificates, check=True, capture_output=True
+    )

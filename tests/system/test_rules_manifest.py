@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.rules_manifest import (
+from tests.support.rules_manifest import (
     ROOT,
     Claim,
     Manifest,
@@ -267,7 +267,16 @@ class TestAll:
 
 
 def run(project: Path, *args: str) -> str:
-    command = [sys.executable, "-m", "pytest", "-p", "tests.rules_manifest", "-p", "no:cacheprovider", *args]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "tests.support.rules_manifest",
+        "-p",
+        "no:cacheprovider",
+        *args,
+    ]
     # The plugin is found beside this file; the project under test has a tests folder of its own.
     environment = {
         **os.environ,

@@ -16,8 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.jsonrpc import jsonrpc_message_adapter
-from tests.engine.actions.kit import APPROVE, Gate
-from tests.surfaces import BASE_URL
+from tests.support.actions.kit import APPROVE, Gate
+from tests.support.surfaces import BASE_URL
 
 from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession

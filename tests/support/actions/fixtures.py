@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import STAGE_TOOL, Gate
-from tests.engine.actions.provider import Provider, providers
-from tests.surfaces import ManualClock, settings_for
+from tests.support.actions.kit import STAGE_TOOL, Gate
+from tests.support.actions.provider import Provider, providers
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.engine.actions.trace import Traced
+from tests.support.actions.trace import Traced
 
 from assent.engine.definitions.library import WorkflowLibrary
 from assent.ports import Begin, Rows, Transaction

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-from tests.engine.actions.provider import Provider, Sent, lost_before, refused, unreachable
-from tests.surfaces import Outcome, Surface
+from tests.support.actions.provider import Provider, Sent, lost_before, refused, unreachable
+from tests.support.surfaces import Outcome, Surface
 
 from assent.engine.actions import actions, decisions, execution, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import failpoints, tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, KeyMode
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import Policy
 from assent.gate.records import Action, Assurance, Effect, Media
@@ -23,7 +23,7 @@ from assent.gate.views import Severity
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, RunId, TenantId, WorkspaceId
-from assent.kernel.times import parse_time
+from assent.kernel.times import parse_time, read_offset
 from assent.ports import Draft, Preparation, Single, StagedEffect, Transaction
 from assent.sql.loader import statements
 from assent.tools.definition import WRITES, Call, Tool
@@ -38,7 +38,7 @@ PENDING = "chieflab_list_pending_actions"
 AUDIT = "chieflab_query_audit"
 EXECUTE = "chieflab_execute_approved_action"
 PUBLISH = "chieflab_publish_approved_post"
-SEND = "chieflab_send_approved_email"
+SEND = "chieflab_send_email"
 RESOLVE = "chieflab_resolve_unknown_outcome"
 STAGE = "gate_stage"
 
@@ -69,10 +69,8 @@ PREPARED_FIELDS = frozenset(
         "reviewUrl",
         "agentGuide",
         "stopRule",
-        "approvalStateMachine",
         "sideEffectsPreparedButNotFired",
         "externalActionsExecuted",
-        "agentUsefulness",
     }
 )
 """Fields of the answer to every prepare."""
@@ -132,6 +130,7 @@ def _staged(given: StageEffect, position: int) -> StagedEffect:
         warnings=tuple(given.warnings),
         cost_credits=given.cost_credits,
         schedule_ms=parse_time(given.schedule_for) if given.schedule_for is not None else None,
+        schedule_offset=read_offset(given.schedule_for) if given.schedule_for is not None else "",
         expires_ms=parse_time(given.expires_at) if given.expires_at is not None else None,
     )
 
@@ -157,7 +156,6 @@ STAGE_TOOL = Tool(
     name=STAGE,
     title="Stage",
     description="Stages effects for the tests of the gate.",
-    category="primary",
     behaviour=WRITES,
     request=StageRequest,
     reply=PreparedRun,
@@ -282,12 +280,12 @@ class Gate(Surface):
             lambda: reconciliation.resolve(self.workspace_id, ActionId(action_id), happened, facts, now_ms)
         )
 
-    async def key_with(self, *scopes: str) -> str:
+    async def key_with(self, *scopes: str, mode: KeyMode = "live") -> str:
         """A second key of this workspace that may do only so much."""
         services, now_ms = self.app.owner_services, self.clock.now_ms()
         entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
         issued = await self.app.store.write(
-            lambda: tenancy.issue_key(self.workspace_id, entropy, now_ms, scopes=scopes, by="test")
+            lambda: tenancy.issue_key(self.workspace_id, entropy, now_ms, scopes=scopes, mode=mode, by="test")
         )
         return issued.api_key
 

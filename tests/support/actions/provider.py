@@ -48,22 +48,22 @@ async def happens(provider: Provider, action: Action) -> Delivered:
 
 async def refused(provider: Provider, action: Action) -> Delivered:
     """A final no."""
-    raise NotSent(Reason.CONNECTOR_FAILED, "the text is too long for this channel", curable=False)
+    raise NotSent("the text is too long for this channel")
 
 
 async def unreachable(provider: Provider, action: Action) -> Delivered:
     """Nothing was sent, and it may work later."""
-    raise NotSent(Reason.CONNECTOR_FAILED, "no route to the provider", curable=True)
+    raise NotSent("no route to the provider", retry=True)
 
 
 async def slowed(provider: Provider, action: Action) -> Delivered:
     """The provider's own limit."""
-    raise NotSent(Reason.RATE_LIMITED, "slow down", curable=True, retry_after_seconds=17)
+    raise NotSent("slow down", retry=True, reason=Reason.RATE_LIMITED, retry_after_seconds=17)
 
 
 async def signed_out(provider: Provider, action: Action) -> Delivered:
     """The provider does not know us any more."""
-    raise NotSent(Reason.MISSING_CONNECTOR, "the token was revoked", curable=True)
+    raise NotSent("the token was revoked", retry=True, reason=Reason.MISSING_CONNECTOR)
 
 
 async def lost_before(provider: Provider, action: Action) -> Delivered:
@@ -107,6 +107,7 @@ class Provider:
     look_ups: int = 0
     ready: Readiness = field(default_factory=lambda: Readiness(True))
     plan: deque[Step] = field(default_factory=deque)
+    emulated: bool = False
     blind: bool = False
     """The provider cannot say yet whether something happened."""
     busy: set[str] = field(default_factory=set)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.house import House, open_house
-from tests.engine.actions.kit import Gate
-from tests.extensions.conftest import gate_with
+from tests.support.actions.kit import Gate
+from tests.support.adapters.house import House, open_house
+from tests.support.extensions.fixtures import gate_with
 
 
 @pytest.fixture

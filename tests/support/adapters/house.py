@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.own_sql import bind_marks
-from tests.processes.running import SECRETS, UNLIMITED, Serve, environment, eventually
-from tests.surfaces import ManualClock, settings_for
+from tests.support.own_sql import bind_marks
+from tests.support.processes.running import SECRETS, UNLIMITED, Serve, environment, eventually
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions

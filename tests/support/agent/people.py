@@ -6,9 +6,9 @@ import os
 import re
 from typing import Any
 
-from tests.keyed_browser import KeyedBrowser
-from tests.serving.web.review.kit import BROWSER, forms
-from tests.surfaces import BASE_URL, Surface
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.review.kit import BROWSER, forms
+from tests.support.surfaces import BASE_URL, Surface
 
 from assent.engine.people import people
 from assent.engine.people.people import OWNER

@@ -1,6 +1,6 @@
 """An agent that reads answers and knows no tool by its name.
 
-Its rules are those of the instructions: show what an answer shows, do what the person says by the command that stands
+Its rules are those of the instructions: show what an answer shows, do what the person says by the call that stands
 for it, take the next call that is complete or whose `needs` the person can fill, and after a refusal do what `retry`
 says. It never makes the same call twice unless a person acted or time passed in between.
 """
@@ -12,8 +12,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from tests.support.answers import calls_of, text_of
+
 MOST_CALLS = 25
-NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+SAID = re.compile(r"the user said “([^”]+)”")
+FIRST = re.compile(r"([a-z_]+) at the start of a conversation")
 
 
 class Person(Protocol):
@@ -44,10 +47,10 @@ class Agent:
 
     async def work(self, instructions: str) -> dict[str, Any]:
         """From the first call of the instructions to an answer that says that it is out."""
-        first = NAME.search(instructions.partition("FIRST CALL")[2])
+        first = FIRST.search(instructions)
         if first is None:
             raise StuckError("the instructions name no first call")
-        answer = await self._make(first.group(), {})
+        answer = await self._make(first[1], {})
         while not _is_out(answer):
             answer = await (self._go_on(answer) if answer["ok"] else self._recover(answer))
         return answer
@@ -61,10 +64,14 @@ class Agent:
 
     async def _go_on(self, answer: dict[str, Any]) -> dict[str, Any]:
         acted = await self._show(answer)
-        if (said := self.person.say([each["say"] for each in _commands(answer)])) is not None:
-            command = next(each for each in _commands(answer) if each["say"] == said)
-            return await self._make(command["tool"], self._whole(command), again=acted)
+        if (wanted := self._hear(answer)) is not None:
+            return await self._make(wanted["name"], self._whole(wanted), again=acted)
         return await self._follow(answer, acted)
+
+    def _hear(self, answer: dict[str, Any]) -> dict[str, Any] | None:
+        """The call that stands for what the person says."""
+        said = self.person.say(list(_commands(answer)))
+        return _commands(answer)[said] if said is not None else None
 
     async def _follow(self, answer: dict[str, Any], acted: bool) -> dict[str, Any]:
         """The first call that can be made whole and that was not just made."""
@@ -86,24 +93,23 @@ class Agent:
                 helped = await self._make(tool["name"], self._whole(tool), again=acted)
                 if not helped["ok"]:
                     raise StuckError(f"the recovery was refused: {helped}")
-                if not await self._show(helped):
-                    return await self._follow(helped, acted)
-                return await self._make(*refused, again=True)
+                if await self._show(helped) or helped.get("connected"):
+                    return await self._make(*refused, again=True)
+                return await self._follow(helped, acted)
             case "changed" if refusal.get("recoveryTool"):
                 tool = refusal["recoveryTool"]
                 return await self._make(tool["name"], self._whole(tool))
             case "never":
-                if (said := self.person.say([each["say"] for each in _commands(refusal)])) is not None:
-                    command = next(each for each in _commands(refusal) if each["say"] == said)
-                    return await self._make(command["tool"], self._whole(command))
+                if (wanted := self._hear(refusal)) is not None:
+                    return await self._make(wanted["name"], self._whole(wanted))
                 return await self._follow(refusal, acted)
             case other:
                 raise StuckError(f"a call that was made as it was given must be {other}: {refusal}")
 
     async def _show(self, answer: dict[str, Any]) -> bool:
-        text = answer.get("show") or answer.get("userMessage") or ""
-        if not text and "agentGuide" in answer:
-            text = answer["agentGuide"]["userMessage"]
+        text = text_of(answer)
+        if "reviewUrl" in (answer.get("stopRule") or "") + answer.get("fixActionForAgent", ""):
+            text = f"{text}\n\n{answer['reviewUrl']}"
         self.shown.append(text)
         return await self.person.read(text)
 
@@ -131,17 +137,13 @@ def _is_out(answer: dict[str, Any]) -> bool:
     return bool(answer["ok"]) and answer.get("status") == "executed"
 
 
-def _commands(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    cards = answer.get("agentGuide", answer).get("renderInChat") or {}
-    found = [command for card in cards.values() for command in card.get("commands") or []]
-    return [*found, *(answer.get("commands") or [])]
+def _commands(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The calls that stand for words of the person, by these words."""
+    said = ((SAID.search(each["when"]), each) for each in calls_of(answer))
+    return {found.group(1): each for found, each in said if found is not None}
 
 
 def _suggested(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield from answer.get("next") or []
-    calls = answer.get("agentGuide", {}).get("nextToolCalls") or {}
-    decisions = {each["tool"] for each in _commands(answer)}
-    for place in ("primary", "fallback"):
-        # A decision is the person's: it is made by a command that they said.
-        if place in calls and calls[place]["name"] not in decisions:
-            yield calls[place]
+    """The calls that are no decision: those are the person's, and are made when they say so."""
+    decisions = {each["name"] for each in _commands(answer).values()}
+    yield from (each for each in calls_of(answer) if each["name"] not in decisions)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.hosted import Hosted
-from tests.suite.channels.kit import Providers, serving
-from tests.surfaces import ManualClock, settings_for
+from tests.support.channels.hosted import Hosted
+from tests.support.channels.kit import Providers, serving
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from tests.suite.channels.kit import connect
-from tests.surfaces import Outcome, Surface
+from tests.support.channels.kit import connect
+from tests.support.surfaces import Outcome, Surface
 
+from assent.jobs.kinds import job_kinds
+from assent.jobs.worker import Runner
 from assent.kernel.ids import WorkspaceId
 from assent_conform.emulators.email import Resend
 from assent_conform.emulators.zernio import Zernio
@@ -31,6 +33,12 @@ class Hosted(Surface):
 
     async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
         return (await self.call(name, arguments)).payload
+
+    async def run_jobs(self) -> None:
+        """Run what is due until nothing is."""
+        runner = Runner(self.app.store, self.clock, job_kinds(self.app), worker="test")
+        while await runner.run_due_once():
+            pass
 
     async def connect(self, *providers: str) -> None:
         for provider in providers:

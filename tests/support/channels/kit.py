@@ -7,13 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.suite.connectors.kit import LEASE_SECONDS, Engine
-from tests.surfaces import ManualClock, settings_for
+from tests.support.connectors.kit import LEASE_SECONDS, Engine
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.connection import Connection, NewConnection, OpenedSecrets
+from assent.gate.connection import API_KEY, Connection, NewConnection, OpenedSecrets
 from assent.gate.records import Action
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal

@@ -8,16 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.suite.connectors.kit import LEASE_SECONDS, Engine
-from tests.surfaces import ManualClock, settings_for
+from tests.support.connectors.kit import LEASE_SECONDS, Engine
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.actions import actions
-from assent.engine.connections.key_access import API_KEY
+from assent.engine.actions import actions, pictures
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import pictures
-from assent.gate.connection import Connection, NewConnection, OpenedSecrets
+from assent.gate.connection import API_KEY, Connection, NewConnection, OpenedSecrets
 from assent.gate.records import Asset, Effect
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, AssetId, WorkspaceId

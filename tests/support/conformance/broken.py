@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
-from tests.conformance.proxy import (
+from tests.support.conformance.proxy import (
     Asked,
     Forward,
     Handler,

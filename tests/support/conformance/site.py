@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from tests.conformance.proxy import Handler, ProxyTransport
-from tests.surfaces import BASE_URL, Surface
+from tests.support.conformance.proxy import Handler, ProxyTransport
+from tests.support.surfaces import BASE_URL, Surface
 
 from assent_conform.checks.checking import ConformanceCheck, ConformanceReport, Need, Scene, run_checks
 from assent_conform.checks.profiles import FULL, Profile

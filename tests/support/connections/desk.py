@@ -10,9 +10,9 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import httpx
-from tests.serving.web.connections.kit import Providers, consent, providers
-from tests.serving.web.review.kit import House, forms
-from tests.surfaces import ManualClock
+from tests.support.connections.kit import Providers, consent, providers
+from tests.support.review.kit import House, forms
+from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import Connection

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from tests.serving.web.connections.desk import Desk, at_desk
-from tests.serving.web.connections.kit import Connected, connected
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import settings_for
+from tests.support.connections.desk import Desk, at_desk
+from tests.support.connections.kit import Connected, connected
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import settings_for
 
 from assent.settings.logs import configure_logging
 

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
-from tests.suite.connectors.kit import Engine, engine_with
-from tests.surfaces import ManualClock
+from tests.support.connectors.kit import Engine, engine_with
+from tests.support.surfaces import ManualClock
 
 from assent.app import App
 from assent.engine.connections import grants

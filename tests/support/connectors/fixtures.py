@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.suite.connectors.kit import LEASE_SECONDS, engine_with
-from tests.suite.connectors.site import Site
-from tests.suite.connectors.world import World
+from tests.support.connectors.kit import LEASE_SECONDS, engine_with
+from tests.support.connectors.site import Site
+from tests.support.connectors.world import World
+from tests.support.sqlite_files import new_sqlite
 
 from assent.ports import Connector
 from assent_conform.testing.connector import DELIVERIES, EmulatedConnector, Emulator

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.edits import edit
-from tests.surfaces import ManualClock, settings_for
+from tests.support.edits import edit
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions, reconciliation

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from tests.certificates import write_certificate
+from tests.support.certificates import write_certificate
 
 USER, PASSWORD = "ann", "p@ss/word:1"
 CREDENTIALS = "ann:p%40ss%2Fword%3A1"

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as Xml
 
 import httpx
 import msgspec
-from tests.suite.connectors.kit import Engine
-from tests.surfaces import BASE_URL
+from tests.support.connectors.kit import Engine
+from tests.support.surfaces import BASE_URL
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Action, Effect

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from tests.suite.connectors.kit import Engine
+from tests.support.connectors.kit import Engine
 
 from assent.gate.records import Action
 from assent.kernel.ids import ActionId

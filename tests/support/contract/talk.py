@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 from mcp.shared.inbound import encode_header_value
-from tests.surfaces import Surface
+from tests.support.surfaces import Surface
 
 from assent.ports import Statement
 from assent.serving.edge import Credentials

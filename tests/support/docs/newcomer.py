@@ -23,11 +23,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urljoin
 
-from tests.docs.pages import DOCS
-from tests.keyed_browser import ConfirmPage, KeyedClient, is_confirm_page
-from tests.processes.running import DEADLINE_SECONDS, environment, eventually, free_port
-from tests.serving.web.review.test_owner_link import BROWSER
-from tests.warm_shell import WarmCommands
+from packages.core.tests.system.review.test_owner_link import BROWSER
+from tests.support.docs.pages import DOCS
+from tests.support.keyed_browser import ConfirmPage, KeyedClient, is_confirm_page
+from tests.support.processes.running import DEADLINE_SECONDS, environment, eventually, free_port
+from tests.support.warm_shell import WarmCommands
 
 PORT = ":8080"
 FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.engine.actions.kit import Gate
-from tests.extensions.conftest import gate_with
+from tests.support.actions.kit import Gate
+from tests.support.extensions.fixtures import gate_with
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 OpenExample = Callable[[str], Awaitable[Gate]]
 

@@ -100,7 +100,7 @@ def _measure(receipt: assent.Receipt, text: str) -> dict[str, Any]:
 def stamp(text: str) -> assent.Receipt:
     """Stamp a letter. USE WHEN the user wants a letter stamped."""
     if FAULTS:
-        raise assent.NotSent(FAULTS.pop())
+        raise assent.NotSent(FAULTS.pop(), retry=True)
     LEDGER.append({"stamped": text})
     return assent.Receipt(f"stamp-{len(LEDGER)}")
 

@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import Gate
-from tests.surfaces import ManualClock, settings_for
+from tests.support.actions.kit import Gate
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-from tests.engine.actions.kit import Gate
-from tests.extensions.pressroom_server import CLIENT, PressroomServer
-from tests.keyed_browser import KeyedBrowser
-from tests.serving.web.connections.desk import WHERE, way_out
-from tests.serving.web.connections.kit import consent
-from tests.serving.web.review.kit import BROWSER, forms
-from tests.surfaces import BASE_URL, ManualClock, settings_for
+from tests.support.actions.kit import Gate
+from tests.support.connections.desk import WHERE, way_out
+from tests.support.connections.kit import consent
+from tests.support.extensions.pressroom_server import CLIENT, PressroomServer
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.review.kit import BROWSER, forms
+from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tests.engine.actions.kit import Gate
-from tests.extensions.conftest import BILLING, gate_with
-from tests.net.far_side import FarSide
-from tests.suite.connectors.mail_server import Inbox, mail_server
+from tests.support.actions.kit import Gate
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.extensions.fixtures import BILLING, gate_with
+from tests.support.net.far_side import FarSide
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy

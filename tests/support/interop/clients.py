@@ -21,16 +21,16 @@ from fastmcp import Client as FastMCPClient
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from tests.interop.running import Http, Target
+from tests.support.interop.running import Http, Target
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NODE_TOOLS = ROOT / ".node"
 PACKAGES = NODE_TOOLS / "node_modules"
 INSPECTOR = str(PACKAGES / "@modelcontextprotocol/inspector/clients/launcher/build/index.js")
 CLIENT_SECONDS = 60.0
 
 PUBLIC_TOOL = "chieflab_list_connectors"
-KEYED_TOOL = "chieflab_get_workspace"
+KEYED_TOOL = "chieflab_status"
 
 LEGACY = "2025-11-25"
 MODERN = "2026-07-28"

@@ -4,7 +4,7 @@ Some scenarios can only be tried with a tool that needs a capability, asks for i
 none of these, so they are mounted here, on the same guard, message filter and dispatch that serve everybody.
 Nothing of this is installed with Assent.
 
-    python -m tests.interop.diagnostic_server --port N --data-dir DIR
+    python -m tests.support.interop.diagnostic_server --port N --data-dir DIR
 """
 
 from __future__ import annotations
@@ -156,6 +156,7 @@ async def run(port: int, data_dir: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
+    parser.add_argument("command", choices=["serve"])
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--data-dir", required=True)
     arguments = parser.parse_args()

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from tests.own_sql import bind
+from tests.support.own_sql import bind
 
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobKind, JobState

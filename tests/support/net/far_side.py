@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.certificates import write_certificate
+from tests.support.certificates import write_certificate
 
 
 class Asked(msgspec.Struct, frozen=True):

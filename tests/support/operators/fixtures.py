@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy

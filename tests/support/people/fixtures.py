@@ -15,9 +15,9 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
-from tests.own_sql import bind
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import BASE_URL, ManualClock, settings_for
+from tests.support.own_sql import bind
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.people import signup

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.serving.web.review.kit import House, path_of
-from tests.surfaces import ManualClock
+from tests.support.review.kit import House, path_of
+from tests.support.surfaces import ManualClock
 
 PROGRAM = Path(__file__).with_name("oidc_server.py")
 CLIENT = "assent"

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.serving.web.review.kit import BROWSER
-from tests.suite.operators.conftest import CLUB
-from tests.surfaces import BASE_URL, ManualClock, Surface, settings_for
+from tests.support.operators.fixtures import CLUB
+from tests.support.review.kit import BROWSER
+from tests.support.surfaces import BASE_URL, ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

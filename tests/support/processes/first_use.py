@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.loop_probe import probed
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.support.loop_probe import probed
+from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

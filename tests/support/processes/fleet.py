@@ -23,12 +23,12 @@ from typing import Any
 
 import httpx
 import msgspec
-from tests.contract.talk import enveloped, modern_headers, tool_call
-from tests.effort import rounds
-from tests.engine.actions.kit import APPROVE, EXECUTE
-from tests.interop.running import environment, free_port
+from tests.support.actions.kit import APPROVE, EXECUTE
+from tests.support.contract.talk import enveloped, modern_headers, tool_call
+from tests.support.effort import rounds
+from tests.support.processes.running import environment, free_port
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STAGE = "testing_stage"
 LOOK_SECONDS = 0.1
 """How often the proxy asks who is ready."""
@@ -63,9 +63,9 @@ class Replica:
     async def start(self) -> None:
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "tests.engine.actions.server", "serve"),
+                *(sys.executable, "-m", "tests.support.actions.server"),
                 cwd=ROOT,
-                env=environment(**self.variables),
+                env=environment(self.variables),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,

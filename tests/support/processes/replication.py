@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import asyncpg
-from tests.postgres_server import Cluster
+from tests.support.postgres_server import Cluster
 
 FAST = {"fsync": "off", "full_page_writes": "off", "wal_keep_size": "64MB"}
 REPLICATING = (

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pytest
-from tests.warm_processes import ASSENT as PROGRAM
-from tests.warm_processes import Process
+from tests.support.warm_processes import ASSENT as PROGRAM
+from tests.support.warm_processes import Process
 
 ASSENT: Final = (PROGRAM,)
 ODD: Final = (sys.executable, str(Path(__file__).with_name("odd_server.py")))

@@ -27,7 +27,7 @@ from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import Refusal
 from assent.tools import workflows
-from assent.use_cases import measurements
+from assent_launch.learning import measuring
 
 
 def retry_through_approved() -> None:
@@ -140,13 +140,13 @@ def measured_twice() -> None:
 
 def measurement_skipped() -> None:
     """A measurement whose time went by while no server ran is left out."""
-    measure = measurements.measure_job
+    measure = measuring.measure_job
 
     async def measure_in_time(services: Any, job: Any) -> bool:
         late_ms = services.clock.now_ms() - job.due_ms
         return False if late_ms > HOUR_MS else await measure(services, job)
 
-    _set(measurements, "measure_job", measure_in_time)
+    _set(measuring, "measure_job", measure_in_time)
 
 
 def event_dropped() -> None:

@@ -12,20 +12,20 @@ from typing import Any
 import msgspec
 from proof.checker import Verdict, judge
 from proof.history import Call, Evidence, Trial, read_calls, read_export, read_ledger
-from tests.proof.parts import JUDGED
-from tests.proof.worker import Task, Turn
-from tests.proof.workload import write_workflow
+from tests.support.proof.parts import JUDGED
+from tests.support.proof.worker import Task, Turn
+from tests.support.proof.workload import write_workflow
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 START_MS = 1_790_000_000_000
 DEADLINE_SECONDS = 120.0
 
 
 class Workers:
-    """The other end of `tests.proof.worker`."""
+    """The other end of `tests.support.proof.worker`."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.proof.worker"]
+        command = [sys.executable, "-m", "tests.support.proof.worker"]
         self._process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )

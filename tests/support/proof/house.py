@@ -12,21 +12,21 @@ from typing import Any
 
 import httpx
 from proof.checker import Verdict
-from tests.processes.running import UNLIMITED, Serve, StdioClient, free_port
-from tests.proof.ground import judge_run
-from tests.proof.parts import CONNECTORS, MASTER, SECRET, JumpingClock, app_for, asking
-from tests.proof.recording import Client, MemoryRecorder
-from tests.proof.worker import plan, read_evidence, run_jobs
-from tests.proof.workload import FATES, WORKFLOW, Life, live, write_workflow
+from tests.support.processes.running import UNLIMITED, Serve, StdioClient, free_port
+from tests.support.proof.ground import judge_run
+from tests.support.proof.parts import CONNECTORS, MASTER, SECRET, JumpingClock, app_for, asking
+from tests.support.proof.recording import Client, MemoryRecorder
+from tests.support.proof.worker import plan, read_evidence, run_jobs
+from tests.support.proof.workload import FATES, WORKFLOW, Life, live, write_workflow
 
 from assent.app import App
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
-from assent.engine.learning import measurement
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent_conform.testing.ledger import Ledger
+from assent_launch.learning import measurement
 
-COMMAND = (sys.executable, "-m", "tests.proof.server")
+COMMAND = (sys.executable, "-m", "tests.support.proof.server")
 LEASE_SECONDS = 2
 PATIENCE_SECONDS = 20.0
 MEASURE_SECONDS = 60.0

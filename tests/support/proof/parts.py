@@ -17,6 +17,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from proof import history
+
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate.records import Action
@@ -28,7 +30,6 @@ from assent.tools.catalog import Catalog
 from assent_conform.testing.connector import EmulatedConnector
 from assent_conform.testing.operator import TOOL
 from assent_launch.testing import ALL_TOOLS, any_effects
-from proof import history
 
 LEASE_SECONDS = 60
 SECRET = "a run token secret for the tests, long enough"

@@ -1,4 +1,4 @@
-"""The command `assent` with the connectors of the proof: `python -m tests.proof.server serve|stdio …`.
+"""The command `assent` with the connectors of the proof: `python -m tests.support.proof.server serve|stdio …`.
 
 Settings come from the environment as always. Beside them `PROOF_PROVIDER` is the provider's address, and `PROOF_CLOCK`
 a file with the milliseconds by which the clock is moved.
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.proof.parts import CATALOG, JumpingClock, connectors
+from tests.support.proof.parts import CATALOG, JumpingClock, connectors
 
 from assent.__main__ import main
 from assent.app import App

@@ -1,6 +1,6 @@
 """Servers without a transport, in processes that are forked, used and killed.
 
-    python -m tests.proof.worker
+    python -m tests.support.proof.worker
 
 reads tasks, a line of JSON each, forks a worker for every one, and writes two numbers: its process id at once, and how
 it ended. The process that forks has imported everything but the SDK, so that hundreds can be killed in a minute.
@@ -19,10 +19,10 @@ from typing import Any
 
 import msgspec
 from proof.promises import EXECUTE, RESOLVE
-from tests.proof.broken import break_build
-from tests.proof.parts import Ask, StillClock, app_for, asking
-from tests.proof.recording import Client, FileRecorder
-from tests.proof.workload import GET, Life, live, relay
+from tests.support.proof.broken import break_build
+from tests.support.proof.parts import Ask, StillClock, app_for, asking
+from tests.support.proof.recording import Client, FileRecorder
+from tests.support.proof.workload import GET, Life, live, relay
 
 from assent.app import App
 from assent.engine.actions import reconciliation

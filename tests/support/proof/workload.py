@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from proof.promises import ADVANCE, APPROVE, EDIT, EXECUTE, REJECT, RESOLVE, STAGE, START, WITHDRAW
-from tests.proof.recording import Client
-from tests.workflow.library import document, step
+from tests.support.proof.recording import Client
+from tests.support.workflows.library import document, step
 
 GET = "chieflab_get_action"
 FATES = ("plain", "edited", "withdrawn", "rejected", "conflict", "crowd")

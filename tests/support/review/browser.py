@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 from playwright.async_api import BrowserContext, Page
-from tests.chromium import AXE
-from tests.serving.web.review.kit import House
-from tests.sqlite_files import new_sqlite
+from tests.support.chromium import AXE
+from tests.support.review.kit import House
+from tests.support.sqlite_files import new_sqlite
 
 from assent.processes.serve import http_server
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 import msgspec
-from tests.keyed_browser import KeyedBrowser
-from tests.own_sql import bind
-from tests.surfaces import BASE_URL, ManualClock, settings_for
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.own_sql import bind
+from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions
@@ -28,7 +28,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
-from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.ids import ActionId, TenantId, WorkspaceId
 from assent.ports import (
     Connector,
     Context,
@@ -150,7 +150,7 @@ def mail(recipients: int = 3, body: str = TEXT, **more: Any) -> StagedEffect:
     staged = {name: more.pop(name) for name in [*more] if name in StagedEffect.__struct_fields__}
     return StagedEffect(
         effect=Effect(channel="email", verb="email", connector="smtp", body=body, **{**given, **more}),
-        executor_tool="chieflab_send_approved_email",
+        executor_tool="chieflab_send_email",
         **staged,
     )
 
@@ -205,11 +205,17 @@ class House:
             await browser.aclose()
         await self.app.close()
 
-    async def stage(self, *effects: StagedEffect, drafts: tuple[Draft, ...] = ()) -> PreparedRun:
+    async def stage(
+        self, *effects: StagedEffect, drafts: tuple[Draft, ...] = (), tenant: str | None = None
+    ) -> PreparedRun:
         """A run as an operator prepares it."""
         await self.app.prepare()
         request = Request(
-            principal=LOCAL_PRINCIPAL, operator="launch", tool="chieflab_launch_product", inputs={}
+            principal=LOCAL_PRINCIPAL,
+            operator="launch",
+            tool="chieflab_launch_product",
+            inputs={},
+            tenant_id=TenantId(tenant) if tenant is not None else None,
         )
         preparation = Preparation(drafts=drafts, effects=effects)
         return await runs.prepare(self.services, request, preparation, PreparedRun)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.serving.web.review.kit import House, mail, post
-from tests.surfaces import START_MS
+from tests.support.review.kit import House, mail, post
+from tests.support.surfaces import START_MS
 
 from assent.engine.actions import decisions
 from assent.engine.actions.staging import PreparedRun
@@ -56,8 +56,8 @@ async def every_state(house: House) -> list[PreparedRun]:
     await sent(ids[0], None)
     await house.decide(browser, second.run_id, ids[1], "reject", reason="No.")
     await sent(ids[2], OutcomeUnknown("no answer"))
-    await sent(ids[3], NotSent(Reason.RATE_LIMITED, "busy", curable=True))
-    await sent(ids[4], NotSent(Reason.CONNECTOR_FAILED, "suspended", curable=False))
+    await sent(ids[3], NotSent("busy", retry=True, reason=Reason.RATE_LIMITED))
+    await sent(ids[4], NotSent("suspended"))
     agent = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
     await house.app.store.write(
         lambda: decisions.approve(

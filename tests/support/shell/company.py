@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from tests.edits import edit
-from tests.serving.web.review.browser import served
-from tests.serving.web.review.kit import House, Provider, mail, post
-from tests.serving.web.shell import past, stories
+from tests.support.edits import edit
+from tests.support.review.browser import served
+from tests.support.review.kit import House, Provider, mail, post
+from tests.support.shell import past, stories
 
 from assent.engine.actions import policies
 from assent.engine.actions.staging import PreparedRun
@@ -34,7 +34,6 @@ from assent.gate.records import Assurance, Effect
 from assent.gate.views import Facts, Field, Preview, Severity, View
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.reasons import Reason
 from assent.ports import Connector, Draft, NotSent, OutcomeUnknown, StagedEffect
 from assent.serving.web.settings.workspace import DRAFTS_ONLY
 from assent.tools.workspaces import start_signup
@@ -332,9 +331,7 @@ async def _failed(house: House) -> PreparedRun:
             body="We look for a barista for the winter: thirty hours, Sundays free, and all the coffee you like."
         ),
     )
-    expired = NotSent(
-        Reason.CONNECTOR_FAILED, "LinkedIn rejected it: the connection has expired.", curable=False
-    )
+    expired = NotSent("LinkedIn rejected it: the connection has expired.")
     await _failing(house, run, expired)
     return run
 

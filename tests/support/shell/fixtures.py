@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, BrowserContext
-from tests.chromium import closed
-from tests.serving.web.review.browser import served
-from tests.serving.web.review.kit import House
-from tests.serving.web.shell.screen import Screen, sign_in
+from tests.support.chromium import closed
+from tests.support.review.browser import served
+from tests.support.review.kit import House
+from tests.support.shell.screen import Screen, sign_in
 
 OpenScreen = Callable[..., Awaitable[Screen]]
 

@@ -1,8 +1,8 @@
 """`make screenshots`: every screen of the console as a picture, of a real server with data made by the real functions.
 
-    python -m tests.serving.web.shell.gallery docs/screens [name …]
+    python -m tests.support.shell.gallery docs/screens [name …]
 
-A picture is a row of `SHOTS` and shows a view of the atlas. The company is seeded in `tests.serving.web.shell.company`.
+A picture is a row of `SHOTS` and shows a view of the atlas. The company is seeded in `tests.support.shell.company`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Final
 
 import msgspec
 from playwright.async_api import Browser, BrowserContext
-from tests.chromium import closed, connected, running_chromium
-from tests.serving.web.review.browser import served
-from tests.serving.web.review.kit import House
-from tests.serving.web.shell.atlas import EMPTY, VIEW_NAMES, View, follow
-from tests.serving.web.shell.company import OWNER_NAME, opened_company
-from tests.serving.web.shell.screen import sign_in
+from tests.support.chromium import closed, connected, running_chromium
+from tests.support.review.browser import served
+from tests.support.review.kit import House
+from tests.support.shell.atlas import EMPTY, VIEW_NAMES, View, follow
+from tests.support.shell.company import OWNER_NAME, opened_company
+from tests.support.shell.screen import sign_in
 
 MOST_BYTES: Final = 220_000
 """A picture in a repository is looked at once and cloned with every clone."""

@@ -6,15 +6,14 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from tests.serving.web.review.kit import House, mail, post
-from tests.serving.web.shell import stories, weeks
+from tests.support.review.kit import House, mail, post
+from tests.support.shell import stories, weeks
 
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import measurement
 from assent.kernel.ids import RunId
 from assent.ports import Draft
-from assent.use_cases import measurements
+from assent_launch.learning import measurement, measuring
 
 Numbers = dict[str, float]
 
@@ -172,7 +171,7 @@ async def send(house: House, each: Launch, rule: str) -> PreparedRun:
             measurement.record_reported, LOCAL_WORKSPACE, RunId(run.run_id), channel, numbers, "page", now_ms
         )
         await house.app.store.write(record)
-    await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    await measuring.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import pytest
 from playwright.async_api import BrowserContext, Locator, Page, expect
-from tests.chromium import closed
-from tests.effort import pairs
-from tests.serving.web.review.browser import Watched, violations, watched
-from tests.serving.web.review.kit import House
+from tests.support.chromium import closed
+from tests.support.effort import pairs
+from tests.support.review.browser import Watched, violations, watched
+from tests.support.review.kit import House
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 

@@ -6,19 +6,19 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from tests.serving.web.review.kit import House, mail, post
+from tests.support.review.kit import House, mail, post
 
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
-from assent.engine.learning import measurement
-from assent.engine.learning import memory as brain
-from assent.engine.learning.memory import NewEntry
 from assent.gate.records import MEASURE_AFTER
 from assent.kernel.ids import RunId
 from assent.ports import Draft, Preparation, StagedEffect
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Call, Prose
-from assent.use_cases import measurements, runs
+from assent.use_cases import runs
+from assent_launch.learning import measurement, measuring
+from assent_launch.learning import memory as brain
+from assent_launch.learning.memory import NewEntry
 from assent_launch.testing import ALL_TOOLS
 
 REVIEW = "assent.merge-request-review"
@@ -195,7 +195,7 @@ async def measured_launch(house: House, goal: str, views: int, responses: int) -
             now_ms,
         )
     )
-    await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    await measuring.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 

@@ -6,19 +6,17 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from tests.serving.web.review.kit import House, mail, post
-from tests.serving.web.shell import stories
+from tests.support.review.kit import House, mail, post
+from tests.support.shell import stories
 
 from assent.engine.actions import decisions
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import measurement
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import MEASURE_AFTER, Assurance
 from assent.kernel.ids import ActionId, RunId
-from assent.kernel.refusals import Reason
 from assent.ports import Draft, NotSent, OutcomeUnknown
-from assent.use_cases import measurements
+from assent_launch.learning import measurement, measuring
 
 DAY_MS: Final = 86_400_000
 MEASURED: Final = {MEASURE_AFTER: DAY_MS}
@@ -120,7 +118,7 @@ async def launch(
                 now_ms,
             )
         )
-    await measurements.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    await measuring.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 
@@ -148,9 +146,7 @@ async def live_through(house: House) -> Weeks:
         house.clock.advance(hours=7)
     rejected = await house.stage(post(body="The best coffee in Oslo, and everybody knows it."))
     await decide(house, rejected, PEOPLE[1], waited_ms=3_600_000, reject="Never claim to be the best.")
-    failed = await break_off(
-        house, NotSent(Reason.CONNECTOR_FAILED, "the connection has expired", curable=False)
-    )
+    failed = await break_off(house, NotSent("the connection has expired"))
     house.clock.advance(hours=20)
     unknown = await break_off(house, OutcomeUnknown("the connection broke after the text was handed over"))
     letter = await stories.launch(house, "Tell the readers first", mail(60, subject="We opened our books"))

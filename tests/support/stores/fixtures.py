@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.sqlite_files import new_sqlite
+from tests.support.sqlite_files import new_sqlite
 
 from assent.ports import Store
 from assent.stores import open_store

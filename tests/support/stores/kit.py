@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import subprocess
 import sys
 import threading
@@ -13,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.warm_processes import Process
+from tests.support.warm_processes import Process
 
 from assent.engine.core import journal
 from assent.engine.core.journal import Event, Head, NewEvent
@@ -23,7 +22,7 @@ from assent.stores.sqlite import SqliteStore
 
 T = TypeVar("T")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NOON = 1_900_000_000_000
 WORKSPACE = "0190a000-0000-7000-8000-00000000000a"
 DEADLINE_SECONDS = 30.0
@@ -122,11 +121,11 @@ def in_a_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 class Child:
-    """A process of its own on the same store: `python -m tests.stores.child`."""
+    """A process of its own on the same store: `python -m tests.support.stores.child`."""
 
     def __init__(self, *arguments: str) -> None:
         self._process = Process(
-            [sys.executable, "-m", "tests.stores.child", *arguments],
+            [sys.executable, "-m", "tests.support.stores.child", *arguments],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -150,9 +149,6 @@ class Child:
         assert self._process.stdin is not None
         self._process.stdin.write("go\n")
         self._process.stdin.flush()
-
-    def kill(self) -> None:
-        self._process.send_signal(signal.SIGKILL)
 
     def rest(self) -> list[str]:
         """Everything else it says until it ends."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
-from tests.workflow.agent import Agent, Journey, choices, variables
+from tests.support.workflows.agent import Agent, Journey, choices, variables
 
 from assent.workflow import Program
 from assent.workflow.machine import conditions

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.own_sql import bind_marks
-from tests.surfaces import Outcome, Surface
-from tests.workflow.library import document, step
+from tests.support.own_sql import bind_marks
+from tests.support.surfaces import Outcome, Surface
+from tests.support.workflows.library import document, step
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer

@@ -11,7 +11,7 @@ from assent.engine.definitions.files import load_document
 from assent.extensions.hooks import load_extensions
 from assent.workflow import Compiled, Definition, compile_definition, parse
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PUBLIC = next(
     (found for folder in ROOT.parents if (found := folder / "shared/data/workrail-workflows").is_dir()),
     ROOT.parent / "shared/data/workrail-workflows",

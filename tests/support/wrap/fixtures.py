@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.wrap.kit import FrontClient, Wrapped
+from tests.support.wrap.kit import FrontClient, Wrapped
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ import httpx
 import msgspec
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
-from tests.engine.actions.kit import Gate
-from tests.keyed_browser import KeyedBrowser
-from tests.surfaces import BASE_URL, ManualClock, settings_for
+from tests.support.actions.kit import Gate
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
@@ -75,7 +75,13 @@ class Wrapped(Gate):
         }
         described = msgspec.json.encode(given)
         profile_id = await self.surfaces.foreign.gateway.open_profile(LOCAL_PRINCIPAL, described)
-        return FrontClient(self.surfaces, Credentials(local=LOCAL_PRINCIPAL, profile_id=profile_id))
+        return await self._connect(profile_id)
+
+    async def _connect(self, profile_id: str) -> FrontClient:
+        """A client that can show a dialog, so that its gated calls wait."""
+        made = FrontClient(self.surfaces, Credentials(local=LOCAL_PRINCIPAL, profile_id=profile_id))
+        await made.handshake(elicitation={})
+        return made
 
     async def open_front(
         self, environ: dict[str, str], *named: str, words: list[str] | None = None, config: str | None = None
@@ -88,12 +94,12 @@ class Wrapped(Gate):
         profile_id = await self.surfaces.foreign.gateway.open_profile(
             LOCAL_PRINCIPAL, msgspec.json.encode(order)
         )
-        return FrontClient(self.surfaces, Credentials(local=LOCAL_PRINCIPAL, profile_id=profile_id))
+        return await self._connect(profile_id)
 
     async def waiting(self) -> list[dict[str, Any]]:
         """The actions that wait for a person."""
-        found: list[dict[str, Any]] = (await self.done("chieflab_list_pending_actions"))["actions"]
-        return found
+        found = (await self.done("chieflab_list_pending_actions"))["actions"]
+        return [await self.done("chieflab_get_action", actionId=each["id"]) for each in found]
 
     async def until_waiting(self, count: int = 1) -> list[dict[str, Any]]:
         async def enough() -> bool:

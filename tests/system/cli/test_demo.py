@@ -16,7 +16,6 @@ import pytest
 
 MOST_SECONDS: Final = 60
 COMMAND: Final = (sys.executable, "-m", "assent")
-PUBLISHED: Final = re.compile(r"Published at (http://127\.0\.0\.1:(\d+)/feed/[0-9a-f-]{36}/[a-z0-9-]+)")
 
 
 def play(
@@ -43,36 +42,32 @@ def play(
 
 
 @pytest.mark.slow
-@pytest.mark.rule("E9", "E25", "E29", "E33", "E100")
-def test_the_wheel_in_an_empty_environment_closes_the_loop_in_under_a_minute(
+@pytest.mark.rule("E25", "E29")
+def test_the_wheel_in_an_empty_environment_tells_that_it_happened_once_in_under_a_minute(
     tmp_path: Path, wheel: Path
 ) -> None:
     done, seconds = play(tmp_path, command=(str(wheel / "assent"),))
 
     assert done.returncode == 0, done.stderr
     assert seconds < MOST_SECONDS
-    assert done.stdout == "The loop is closed.\n"
+    assert done.stdout == "It happened once.\n"
     told = done.stderr
-    # In this order: refused before approval, approved, published, read by three, measured, remembered, used.
+    # In this order: refused before the approval, approved, killed, found by asking, refused after the rewind.
     steps = [
         told.index(each)
         for each in (
-            "Staged as site_publish, status awaiting_approval",
+            "Status: awaiting_approval",
             "Refused: requires_approval",
-            "Stored: approved with assurance 'agent'",
-            "Published at ",
-            "'views': 3",
-            "Next move: ",
-            "Rejected: ",
-            "Shaped by memories of: ",
-            "site_publish: executed by ",
+            "Approved: ",
+            "kill -9",
+            "It is: executed, reference notice-1. Requests to the board: 1.",
+            "chieflab_approve_action: refused, action_closed",
+            "chieflab_execute_approved_action: refused, ",
+            "Notices on the board: 1. Requests that it got: 1.",
+            "board_post: executed, approved by ",
         )
     ]
     assert steps == sorted(steps)
-    # Three visits were counted, so the printed page was there; two publishes at once left one of them.
-    assert len(PUBLISHED.findall(told)) == 1
-    assert told.count("site_publish: executed") == 1
-    assert "rejection" in told[told.index("Shaped by memories of: ") :].splitlines()[0]
     assert "Traceback" not in told and "ERROR" not in told
 
 
@@ -82,11 +77,12 @@ def test_the_demos_result_for_programs_is_one_object_and_its_server_is_gone(tmp_
 
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert result["ok"] is True
+    assert (result["ok"], result["posts"]) == (True, 1)
     assert result["steps"] == len(re.findall(r"^\d+\. ", done.stderr, re.MULTILINE)) > 0
-    found = PUBLISHED.search(done.stderr)
-    assert found is not None
-    with socket.socket() as probe:
-        assert probe.connect_ex(("127.0.0.1", int(found.group(2)))) != 0
+    ports = re.findall(r"http://127\.0\.0\.1:(\d+)", done.stderr)
+    assert len(ports) == 2
+    for port in ports:
+        with socket.socket() as probe:
+            assert probe.connect_ex(("127.0.0.1", int(port))) != 0
     # No database, no key and no directory stays behind.
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

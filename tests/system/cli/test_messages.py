@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.cli.conftest import Done
-from tests.cli.message_cases import COMMANDS
-from tests.warm_processes import ASSENT, Process
+from tests.support.cli.fixtures import Done
+from tests.support.cli.message_cases import COMMANDS
+from tests.support.warm_processes import ASSENT, Process
 from typer._click.exceptions import ClickException
 
 from assent.__main__ import main

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.conftest import house, served  # noqa: F401 - fixtures
-from tests.adapters.house import House
-from tests.adapters.test_frameworks import NO_PEERS, PEERS, ROOT
-from tests.docs.pages import block_of, blocks_of
-from tests.processes.running import ASSENT, SECRETS, environment
+from packages.wrap.tests.system.adapters.test_frameworks import NO_PEERS, PEERS, ROOT
+from tests.support.adapters.fixtures import house, served  # noqa: F401 - fixtures
+from tests.support.adapters.house import House
+from tests.support.docs.pages import block_of, blocks_of
+from tests.support.processes.running import ASSENT, SECRETS, environment
 
 from assent.settings.load import load_settings
 

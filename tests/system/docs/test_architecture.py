@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import DOCS, block_of
+from tests.support.docs.pages import DOCS, block_of
 
 from assent.extensions.registry import load_extensions
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "packages" / "core" / "src" / "assent"
 SOURCES = sorted(ROOT.glob("packages/*/src"))
 PACKAGES = {path.name: path for source in SOURCES for path in source.iterdir()}
@@ -21,7 +21,9 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "mode
 SPAN = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w./-]+\.(?:py|sql|toml|md|pml|sh)")
 MODULE = re.compile(r"assent(?:_[a-z]+)?(?:\.[a-z]\w*)+")
-FOLDERS = {path.name for parent in (ROOT, PACKAGE, *SOURCES) for path in parent.iterdir() if path.is_dir()}
+FOLDERS = {
+    path.name for parent in (ROOT, PACKAGE, *SOURCES) for path in parent.iterdir() if path.is_dir()
+} - {"dist", "build"}
 NOT_FILES = {
     "assent.toml": "a file of the server's operator",
     "0001_entries.sql": "a file that the reader writes",

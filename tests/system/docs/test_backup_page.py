@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import blocks_of
-from tests.processes.running import ASSENT, environment
-from tests.warm_processes import run
+from tests.support.docs.pages import blocks_of
+from tests.support.processes.running import ASSENT, environment
+from tests.support.warm_processes import run
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 import typer
-from tests.docs.pages import DOCS
+import yaml
+from tests.support.docs.pages import DOCS
+from tests.support.rules_manifest import find_test_folders
 
 from assent.cli.commands import app
 
@@ -24,7 +26,11 @@ BLOCK = re.compile(r"^ *```(\S*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 OUTPUT = "output"
 NAVIGATION = "{toctree}"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
-TESTS = [file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py")]
+TESTS = [
+    file.read_text(encoding="utf-8")
+    for folder in find_test_folders(ROOT)
+    for file in folder.rglob("test_*.py")
+]
 CHECKED_ONLY = {"README.md": "its commands install, serve and test; its function is loaded by test_readme.py"}
 
 
@@ -71,6 +77,8 @@ def check(language: str, text: str) -> None:
         json.loads(text)
     elif language == "toml":
         tomllib.loads(text)
+    elif language == "yaml":
+        yaml.safe_load(text)
     elif language == "python":
         compile(text, "block", "exec")
     else:

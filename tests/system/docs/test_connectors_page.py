@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.docs.mastodon_server import CLIENT, Mastodon
-from tests.docs.pages import block_of, blocks_of
-from tests.engine.actions.kit import EDIT, EXECUTE, Gate
-from tests.extensions.conftest import gate_with
-from tests.serving.web.connections.kit import connect
+from tests.support.actions.kit import EDIT, EXECUTE, Gate
+from tests.support.connections.kit import connect
+from tests.support.docs.mastodon_server import CLIENT, Mastodon
+from tests.support.docs.pages import block_of, blocks_of
+from tests.support.extensions.fixtures import gate_with
 
 from assent.gate.records import Assurance
 from assent_conform.testing.ledger import Ledger

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 AGENTS = ROOT / "AGENTS.md"
 TEMPLATES = sorted((ROOT / ".github").rglob("*.md"))
 MOST_LINES = 60

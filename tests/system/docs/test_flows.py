@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FLOWS = {"prepare", "approve", "execute", "wrap", "advance", "measure", "page"}
 PARTS = {"call"}
 """What several flows begin with."""

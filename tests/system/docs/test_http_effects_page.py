@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Assent, assent, bare_environment, data_dir  # noqa: F401 - fixtures
-from tests.docs.pages import block_of, blocks_of
-from tests.engine.actions.kit import EXECUTE, Gate
-from tests.net.far_side import Answer, FarSide, far_side
-from tests.surfaces import ManualClock
+from tests.support.actions.kit import EXECUTE, Gate
+from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir  # noqa: F401 - fixtures
+from tests.support.docs.pages import block_of, blocks_of
+from tests.support.net.far_side import Answer, FarSide, far_side
+from tests.support.surfaces import ManualClock
 
 from assent.app import App
 from assent.cli import run
@@ -36,7 +36,7 @@ def test_every_block_of_the_page_is_executed_here() -> None:
 
 
 def test_the_table_names_every_key_of_a_section() -> None:
-    table = (Path(__file__).parents[2] / "docs" / PAGE).read_text(encoding="utf-8")
+    table = (Path(__file__).parents[3] / "docs" / PAGE).read_text(encoding="utf-8")
     assert [key for key in _KEYS if f"`{key}" not in table] == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 import pytest
-from tests.docs.script import load_script
+from tests.support.docs.script import load_script
 
 
 @pytest.fixture(scope="module")

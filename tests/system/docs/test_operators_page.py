@@ -16,11 +16,13 @@ from typing import Any
 
 import httpx
 import pytest
-from tests import warm_processes
-from tests.docs.pages import DOCS, block_of, blocks_of
-from tests.engine.actions.kit import APPROVE, AUDIT, EXECUTE, GET
-from tests.net.far_side import Answer, Asked, FarSide, far_side
-from tests.processes.running import (
+from packages.core.tests.system.review.test_owner_link import signed_in
+from tests.support import warm_processes
+from tests.support.actions.kit import APPROVE, AUDIT, EXECUTE, GET
+from tests.support.answers import text_of
+from tests.support.docs.pages import DOCS, block_of, blocks_of
+from tests.support.net.far_side import Answer, Asked, FarSide, far_side
+from tests.support.processes.running import (
     ASSENT,
     DEADLINE_SECONDS,
     StdioClient,
@@ -29,8 +31,7 @@ from tests.processes.running import (
     free_port,
     is_healthy,
 )
-from tests.serving.web.review.kit import form
-from tests.serving.web.review.test_owner_link import signed_in
+from tests.support.review.kit import form
 
 import assent
 from assent.extensions.operators import HOOKS
@@ -178,7 +179,7 @@ def test_the_code_of_the_page_is_a_gated_tool(server: Server, api: FarSide) -> N
     action_id, run_id = staged["actions"][0]["id"], staged["runId"]
     assert staged["externalActionsExecuted"] == 0
     for shown in ("Refund 12.50 EUR to cus_1", "cus_1", "12.50 EUR", "It broke.", "Twice."):
-        assert shown in staged["show"]
+        assert shown in text_of(staged)
     assert server.call(TOOL, **{**WANTED, "amount": "501 EUR"})["problems"][0]["path"] == "amount"
 
     assert server.call(APPROVE, actionId=action_id)["reason"] == "requires_approval"

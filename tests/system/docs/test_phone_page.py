@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.certificates import write_certificate
-from tests.docs.pages import DOCS, block_of, blocks_of
+from tests.support.certificates import write_certificate
+from tests.support.docs.pages import DOCS, block_of, blocks_of
 
 from assent.engine.people import notifications
 from assent.engine.people.notifiers import MailNotifier, WebPushNotifier

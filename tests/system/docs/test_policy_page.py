@@ -6,9 +6,9 @@ import json
 import re
 from pathlib import Path
 
-from tests import warm_processes
-from tests.docs.pages import DOCS, block_of, blocks_of
-from tests.processes.running import ASSENT, environment
+from tests.support import warm_processes
+from tests.support.docs.pages import DOCS, block_of, blocks_of
+from tests.support.processes.running import ASSENT, environment
 
 from assent.gate.policy import PRESETS
 from assent.gate.rules import source

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
-from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
-from tests.docs.pages import DOCS, blocks_of
-from tests.docs.script import load_script
+from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
+from tests.support.docs.pages import DOCS, blocks_of
+from tests.support.docs.script import load_script
 
 from assent.workflow.definition import format
 from assent.workflow.machine import conditions

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from proof.report import MINIMUM, About, Row, write_report
 
-FILE = Path(__file__).parents[2] / "RELIABILITY.md"
+FILE = Path(__file__).parents[3] / "RELIABILITY.md"
 HEAD = (
     r"^- Commit: `[0-9a-f]{40}`$",
     r"^- Machine: \d+ cores, \d+ GB of memory$",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.serving.web.shell.gallery import MOST_BYTES, SHOTS
+from tests.support.shell.gallery import MOST_BYTES, SHOTS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SCREENS = ROOT / "docs" / "screens"
 
 

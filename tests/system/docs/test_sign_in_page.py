@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.cli.conftest import Assent, assent, bare_environment, data_dir  # noqa: F401 - fixtures
-from tests.docs.pages import DOCS, block_of, blocks_of
-from tests.serving.web.people.oidc_kit import ANN, OidcHouse, running_provider
-from tests.serving.web.review.kit import House, path_of
-from tests.sqlite_files import new_sqlite
-from tests.suite.connectors.mail_server import Inbox, mail_server
+from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir  # noqa: F401 - fixtures
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.docs.pages import DOCS, block_of, blocks_of
+from tests.support.people.oidc_kit import ANN, OidcHouse, running_provider
+from tests.support.review.kit import House, path_of
+from tests.support.sqlite_files import new_sqlite
 
 from assent.cli.people import EXAMPLE, PeopleFile
 from assent.engine.people.members import change

@@ -9,9 +9,9 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import DOCS
-from tests.docs.script import load_script
-from tests.rules_manifest import load_manifest
+from tests.support.docs.pages import DOCS
+from tests.support.docs.script import load_script
+from tests.support.rules_manifest import load_manifest
 
 from assent.gate.webhooks import EVENTS
 from assent.workflow.definition.format import STANDARD, WORKFLOW

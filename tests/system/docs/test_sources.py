@@ -13,15 +13,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PYTHON = sorted(
     file for folder in ("packages", "tests", "benchmarks", "proof") for file in (ROOT / folder).rglob("*.py")
 )
-SERVER = sorted(
-    file
-    for file in (ROOT / "packages").rglob("*.py")
-    if not {"testing", "emulators"}.intersection(file.with_suffix("").parts)
-)
+MODULES = sorted(file for source in ROOT.glob("packages/*/src") for file in source.rglob("*.py"))
+SERVER = [file for file in MODULES if not {"testing", "emulators"}.intersection(file.with_suffix("").parts)]
 TEXTS = sorted(
     file
     for pattern in ("*.sql", "*.css", "*.js", "*.html")
@@ -55,7 +52,6 @@ DEFINITION = re.compile(r"(?:(?:async )?def|class) (\w+)|([A-Za-z]\w*)(?:: [^=]+
 TEST_SEAMS = {
     "arm": "a test ends the process at a failpoint",
     "disarm": "and takes that back",
-    "INSTRUCTIONS": "tests read the instructions of a server with the usual tools",
 }
 """Names that only tests and scripts use, and what for."""
 
@@ -163,11 +159,10 @@ def test_every_link_between_the_documents_leads_to_a_file() -> None:
 
 
 def test_a_module_exports_what_it_defines() -> None:
-    modules = [
-        file for file in PYTHON if file.name != "__init__.py" and name_of(file).startswith("packages/")
-    ]
     found = {
-        name_of(file): names for file in modules if (names := borrowed(file.read_text(encoding="utf-8")))
+        name_of(file): names
+        for file in MODULES
+        if file.name != "__init__.py" and (names := borrowed(file.read_text(encoding="utf-8")))
     }
     assert set(found) == set(SHOWS_ANOTHER)
 

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import block_of, blocks_of
-from tests.engine.actions.kit import EXECUTE, Gate
-from tests.extensions.conftest import gate_with
+from tests.support.actions.kit import EXECUTE, Gate
+from tests.support.docs.pages import block_of, blocks_of
+from tests.support.extensions.fixtures import gate_with
 
 from assent.gate.records import Assurance
 

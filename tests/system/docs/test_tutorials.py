@@ -6,8 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.docs.newcomer import play
-from tests.docs.pages import DOCS
+from tests.support.docs.newcomer import play
+from tests.support.docs.pages import DOCS
 
 PAGES = sorted((DOCS / "tutorials").glob("*.md"))
 

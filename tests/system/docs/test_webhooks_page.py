@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.conftest import Assent, assent, bare_environment, data_dir  # noqa: F401 - fixtures
-from tests.docs.pages import DOCS, block_of, blocks_of
+from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir  # noqa: F401 - fixtures
+from tests.support.docs.pages import DOCS, block_of, blocks_of
 
 from assent.gate import webhooks as deliveries
 from assent.gate.webhooks import EVENTS, TEST_EVENT, ActionEvent, EventAction

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
-from tests.docs.pages import block_of, blocks_of
+from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
+from tests.support.docs.pages import block_of, blocks_of
 
 PAGE = "workflows.md"
 

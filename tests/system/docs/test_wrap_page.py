@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.docs.pages import DOCS, block_of, blocks_of
+from tests.support.docs.pages import DOCS, block_of, blocks_of
 
 from assent.__main__ import take_values
 from assent.cli import run

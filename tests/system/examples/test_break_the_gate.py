@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.processes.running import environment
+from tests.support.processes.running import environment
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "break_the_gate.py"
+SCRIPT = Path(__file__).parents[3] / "examples" / "break_the_gate.py"
 ATTACKS = (
     "a valid key",
     "the review link",

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.install.test_deployment import ask
-from tests.processes.running import eventually, free_port, is_healthy
+from tests.support.processes.running import eventually, free_port, is_healthy
+from tests.system.install.test_deployment import ask
 
 IMAGE = "localhost/assent"
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import re
 import shlex
 import shutil
 import ssl
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -17,14 +19,14 @@ import pytest
 import skillsaw
 import yaml
 from jsonschema import Draft7Validator
-from tests.certificates import write_certificate
-from tests.processes.running import SECRETS, Serve, environment, eventually, free_port
+from tests.support.certificates import write_certificate
+from tests.support.processes.running import SECRETS, Serve, environment, eventually, free_port
 
 from assent import __version__
 from assent.kernel.distribution import PUBLISHED
 from assent.settings.table import TABLE
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[3]
 DEPLOY: Final = ROOT / "deploy"
 SETTINGS: Final = {row.env for row in TABLE}
 OTHERS: Final = {"PATH", "PYTHONDONTWRITEBYTECODE", "POSTGRES_PASSWORD"}
@@ -127,7 +129,7 @@ def test_the_files_name_settings_that_exist() -> None:
 def test_the_image_and_its_pods_have_no_root_and_a_root_file_system_that_is_read_only() -> None:
     user, _ = read_containerfile()["USER"].split(":")
     documents = list(yaml.safe_load_all((DEPLOY / "kubernetes/assent.yaml").read_text()))
-    (pod,) = (each["spec"]["template"]["spec"] for each in documents if each["kind"] == "Deployment")
+    (pod,) = (each["spec"]["template"]["spec"] for each in documents if each["kind"] == "StatefulSet")
     (container,) = pod["containers"]
     assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == int(user) > 0
     assert container["securityContext"]["readOnlyRootFilesystem"]
@@ -137,13 +139,44 @@ def test_the_image_and_its_pods_have_no_root_and_a_root_file_system_that_is_read
     assert compose["read_only"] and compose["tmpfs"] == ["/tmp"]  # noqa: S108
 
 
+def test_the_pods_of_the_manifest_keep_their_data_drain_in_time_and_are_walled_in() -> None:
+    documents = {
+        each["kind"]: each for each in yaml.safe_load_all((DEPLOY / "kubernetes/assent.yaml").read_text())
+    }
+    spec = documents["StatefulSet"]["spec"]
+    pod = spec["template"]["spec"]
+    claimed = {each["metadata"]["name"] for each in spec["volumeClaimTemplates"]}
+    mounted = {each["mountPath"]: each["name"] for each in pod["containers"][0]["volumeMounts"]}
+    assert mounted[read_containerfile()["VOLUME"]] in claimed
+    environment = {each["name"]: each["value"] for each in pod["containers"][0]["env"]}
+    probe = pod["containers"][0]["readinessProbe"]
+    seen_after = probe["periodSeconds"] * probe.get("failureThreshold", 3)
+    assert seen_after <= int(environment["ASSENT_DRAIN_SECONDS"]) < pod["terminationGracePeriodSeconds"]
+    policy = documents["NetworkPolicy"]["spec"]
+    assert policy["podSelector"] == spec["selector"] and set(policy["policyTypes"]) == {"Ingress", "Egress"}
+
+
+def test_the_unit_of_systemd_starts_the_command_with_settings_that_exist() -> None:
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read(DEPLOY / "assent.service")
+    program, command, *flags = unit["Service"]["ExecStart"].split()
+    assert (Path(program).name, command) == ("assent", "serve")
+    named = set(re.findall(r"^Environment=(\w+)=", (DEPLOY / "assent.service").read_text(), re.MULTILINE))
+    assert named and named <= SETTINGS
+    known = subprocess.run(
+        [sys.executable, "-m", "assent", "serve", "--help"], capture_output=True, text=True
+    )
+    assert all(flag in known.stdout for flag in flags)
+
+
 @pytest.mark.slow
 def test_the_probes_of_the_manifest_answer_by_the_address_of_a_pod(
     tmp_path: Path, own_database_url: str
 ) -> None:
     documents = list(yaml.safe_load_all((DEPLOY / "kubernetes/assent.yaml").read_text()))
     (container,) = next(
-        each["spec"]["template"]["spec"]["containers"] for each in documents if each["kind"] == "Deployment"
+        each["spec"]["template"]["spec"]["containers"] for each in documents if each["kind"] == "StatefulSet"
     )
     probes = {container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "liveness", "readiness")}
     settings = {"ASSENT_BASE_URL": f"https://{HOST}", "ASSENT_DATABASE_URL": own_database_url, **SECRETS}

@@ -1,8 +1,10 @@
-"""A release has one version, and its tag and its changelog agree with it."""
+"""A release has one version, its tag and its changelog agree with it, and its files are whole."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,7 +15,7 @@ import pytest
 
 from assent import __version__
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_every_distribution_has_the_version_of_the_core_and_needs_the_others_in_it() -> None:
@@ -75,7 +77,7 @@ def test_a_tag_is_released_only_with_its_version_and_its_changes(
     root, notes = make_repository(tmp_path / "repository", **given), tmp_path / "notes.md"
 
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts/release.py", tag, "--root", root, "--notes", notes],
+        [sys.executable, ROOT / "scripts/release.py", "--root", root, "check", tag, "--notes", notes],
         capture_output=True,
         text=True,
         check=False,
@@ -84,3 +86,54 @@ def test_a_tag_is_released_only_with_its_version_and_its_changes(
     assert (done.returncode, problem in done.stderr) == (1 if problem else 0, True)
     assert notes.exists() is not bool(problem)
     assert problem or notes.read_text() == "- **It erases.**\n"
+
+
+@pytest.mark.slow
+def test_a_release_has_two_files_of_each_distribution_with_their_checksums_and_an_sbom(wheels: Path) -> None:
+    sums = dict(line.split("  ")[::-1] for line in (wheels / "SHA256SUMS").read_text().splitlines())
+    assert sums == {name: hashlib.sha256((wheels / name).read_bytes()).hexdigest() for name in sums}
+    names = [
+        "assent_gate",
+        *(f"assent_{path.parent.name}" for path in ROOT.glob("packages/*/pyproject.toml")),
+    ]
+    files = {f"{name}-{__version__}{end}" for name in names for end in (".tar.gz", "-py3-none-any.whl")}
+    assert set(sums) == files | {"sbom.cdx.json"}
+    sbom = json.loads((wheels / "sbom.cdx.json").read_text())
+    assert {each["name"] for each in sbom["components"]} > {"mcp", "msgspec", "starlette"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        ('license = "MIT"\n', "", "has no License-Expression"),
+        ("[project.urls]", "[tool.urls]", "has no Project-URL"),
+        (
+            "[tool.hatch.build.targets.wheel]",
+            '[tool.hatch.build.targets.sdist]\nexclude = ["py.typed"]\n[tool.hatch.build.targets.wheel]',
+            "differs from src: assent_notify/py.typed",
+        ),
+    ],
+)
+def test_a_release_with_a_flaw_gets_no_checksums(
+    tmp_path: Path, before: str, after: str, problem: str
+) -> None:
+    root = tmp_path / "repository"
+    for name in ("packages/core", "packages/notify"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "tests"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "requirements.lock"):
+        shutil.copy(ROOT / name, root / name)
+    project = root / "packages/notify/pyproject.toml"
+    text = project.read_text()
+    assert before in text
+    project.write_text(text.replace(before, after))
+
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/release.py", "--root", root, "build", "--out", tmp_path / "out"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, problem in done.stderr) == (1, True), done.stderr
+    assert "assent_core" not in done.stderr and not (tmp_path / "out/SHA256SUMS").exists()

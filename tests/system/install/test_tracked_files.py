@@ -13,8 +13,8 @@ import pytest
 
 from assent.kernel.distribution import DISTRIBUTION, PARTS, PUBLISHED
 
-ROOT: Final = Path(__file__).parents[2]
-OWN_SAMPLES: Final = "tests/install/test_tracked_files.py"
+ROOT: Final = Path(__file__).parents[3]
+OWN_SAMPLES: Final = "tests/system/install/test_tracked_files.py"
 
 _NAME = re.compile(r"(assent(?:[-_.][\w.-]*)?)(?:\[|[=<>!~@;]|$)", re.IGNORECASE)
 _INSTALLS = re.compile(

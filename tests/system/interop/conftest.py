@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.interop.clients import node
-from tests.interop.running import Served, Workspace, create_workspace, serving
+from tests.support.interop.clients import node
+from tests.support.interop.running import Served, Workspace, create_workspace, serving
 
 NO_NODE = "Node 22 and the MCP tools for it are not installed (make test brings them where npm is there)"
 

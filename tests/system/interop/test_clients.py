@@ -5,9 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.effort import PROVE
-from tests.interop.clients import CLIENTS, INSPECTOR, KEYED_TOOL, MODERN, PUBLIC_TOOL, Client, run_node
-from tests.interop.running import Http, Served, Workspace, stdio
+from tests.support.effort import PROVE
+from tests.support.interop.clients import (
+    CLIENTS,
+    INSPECTOR,
+    KEYED_TOOL,
+    MODERN,
+    PUBLIC_TOOL,
+    Client,
+    run_node,
+)
+from tests.support.interop.running import Http, Served, Workspace, stdio
 
 pytestmark = [pytest.mark.slow, pytest.mark.interop]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.interop.clients import LEGACY, MODERN, PACKAGES, ROOT, run_node
-from tests.interop.running import Served, serving
+from tests.support.interop.clients import LEGACY, MODERN, PACKAGES, ROOT, run_node
+from tests.support.interop.running import Served, serving
 
 pytestmark = pytest.mark.interop
 
@@ -100,7 +100,7 @@ def test_the_same_stack_passes_what_only_diagnostic_tools_can_try(
     revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    command = (sys.executable, "-m", "tests.interop.diagnostic_server")
+    command = (sys.executable, "-m", "tests.support.interop.diagnostic_server")
     with serving(tmp_path / "data", command) as server:
         run = run_suite(server, revision, tmp_path / "results")
 

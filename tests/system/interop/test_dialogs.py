@@ -17,8 +17,8 @@ from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
-from tests.interop.clients import CLIENT_SECONDS
-from tests.interop.running import Http, Served, Target, Workspace, create_workspace, stdio
+from tests.support.interop.clients import CLIENT_SECONDS
+from tests.support.interop.running import Http, Served, Target, Workspace, create_workspace, stdio
 
 from assent.app import App
 from assent.gate.policy import Policy, Requirement

@@ -19,12 +19,12 @@ import msgspec
 import pytest
 from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER
 from msgspec.structs import astuple
-from tests.effort import rounds
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import APPROVE, PENDING, PUBLISH, STAGE, Gate
-from tests.engine.actions.provider import providers
-from tests.engine.actions.trace import Traced
-from tests.surfaces import BASE_URL
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import APPROVE, PENDING, PUBLISH, STAGE, Gate
+from tests.support.actions.provider import providers
+from tests.support.actions.trace import Traced
+from tests.support.effort import rounds
+from tests.support.surfaces import BASE_URL
 
 from assent.engine.people import people
 from assent.engine.people.people import OWNER
@@ -49,10 +49,10 @@ WAITING: Final = frozenset(
 """Indexes that hold what waits for a human or to be sent, and nothing else: no history."""
 SORTED: Final = {
     "list_workspaces": "no table that grows with use",
-    "list_tenants": "no table that grows with use",
     "list_open_signups": "the requests of a day, of which twenty wait at most",
     "list_api_keys": "no table that grows with use",
     "list_run_page": "the runs of one page, picked in the order of an index",
+    "list_tenant_waiting": "what waits for one tenant, and what was approved and has not ended",
     "list_first_actions": "a few actions of each run of one page",
     "list_held_groups": "one row for each caller whose proposals are held",
     "list_inbox": "the rows of one page, picked in the order of an index",
@@ -73,11 +73,14 @@ BEFORE_MS: Final = 30 * 86_400_000
 PAGES: Final = (
     "/inbox",
     "/inbox?q=clubs&channel=linkedin",
+    "/inbox?tenant=club-7",
     "/runs",
     "/runs?q=clubs&state=executed",
+    "/runs?tenant=club-7",
     "/audit",
     "/audit?q=clubs",
     "/results",
+    "/results?tenant=club-7",
     "/memory?group=decisions",
     "/operations",
 )
@@ -126,8 +129,8 @@ async def test_no_statement_of_a_hot_call_reads_or_sorts_a_whole_history(
     found = await look(database_url, seen.bound)
 
     assert found == []
-    assert {"append_event", "list_usable_entries", "count_inbox", "search_inbox"} <= {*seen.bound}, sorted(
-        seen.bound
+    assert {"append_event", "launch.list_usable_entries", "count_inbox", "search_inbox"} <= {*seen.bound}, (
+        sorted(seen.bound)
     )
 
 
@@ -145,6 +148,7 @@ async def used(gate: Gate) -> None:
         assert done.payload.get("ok"), done.payload
     for tool in (PENDING, "chieflab_status"):
         assert (await gate.call(tool)).payload.get("ok")
+        assert (await gate.call(tool, {"tenantId": "club-7"})).payload.get("ok")
     for path in (posted.payload["reviewUrl"], *PAGES):
         assert (await gate.http.get(path, follow_redirects=True)).status_code == 200
 

@@ -19,10 +19,10 @@ from typing import Annotated, Any, Final
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import Gate
-from tests.extensions.conftest import gate_with
-from tests.loop_probe import longest_wait_ms
-from tests.sqlite_files import new_sqlite
+from tests.support.actions.kit import Gate
+from tests.support.extensions.fixtures import gate_with
+from tests.support.loop_probe import longest_wait_ms
+from tests.support.sqlite_files import new_sqlite
 
 from assent.extensions.http_effects import read_schema
 from assent.extensions.options import ArgumentProblem, BadExtension

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
-from tests.load.test_hostile_patterns import CALL_MS, CHARS, TAKEN, hostile
+from tests.system.load.test_hostile_patterns import CALL_MS, CHARS, TAKEN, hostile
 
 from assent.kernel.shapes import check_shape, find_mismatches
 from assent.workflow.contracts.registry import REGISTRY

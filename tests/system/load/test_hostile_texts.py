@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import pytest
-from tests.effort import PROVE
-from tests.loop_probe import Probe, longest_wait_ms, probed
-from tests.surfaces import Outcome, Surface
+from tests.support.effort import PROVE
+from tests.support.loop_probe import Probe, longest_wait_ms, probed
+from tests.support.surfaces import Outcome, Surface
 
 pytestmark = pytest.mark.anyio
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.load.test_hostile_texts import HELD_MS
-from tests.loop_probe import probed
-from tests.sqlite_files import new_sqlite
-from tests.wrap.kit import Wrapped
+from tests.support.loop_probe import probed
+from tests.support.sqlite_files import new_sqlite
+from tests.support.wrap.kit import Wrapped
+from tests.system.load.test_hostile_texts import HELD_MS
 
 pytestmark = pytest.mark.anyio
 

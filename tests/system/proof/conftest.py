@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.proof.ground import Ground, Workers
+from tests.support.proof.ground import Ground, Workers
 
 from assent_conform.testing.standalone import provider_process
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.effort import rounds
-from tests.own_sql import bind_marks
-from tests.proof.ground import START_MS
-from tests.proof.parts import MASTER, SECRET, StillClock, app_for, asking
-from tests.proof.recording import Client, MemoryRecorder
-from tests.proof.workload import FATES, Life, live, write_workflow
-from tests.reliability import Prove
-from tests.warm_processes import ASSENT
-from tests.warm_processes import run as run_process
+from tests.support.effort import rounds
+from tests.support.own_sql import bind_marks
+from tests.support.proof.ground import START_MS
+from tests.support.proof.parts import MASTER, SECRET, StillClock, app_for, asking
+from tests.support.proof.recording import Client, MemoryRecorder
+from tests.support.proof.workload import FATES, Life, live, write_workflow
+from tests.support.reliability import Prove
+from tests.support.warm_processes import ASSENT
+from tests.support.warm_processes import run as run_process
 
 from assent.app import App
 from assent.ports import Single

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from proof.checker import PROMISES, Verdict
-from tests.proof.broken import BUILDS
-from tests.proof.ground import Ground, Workers
-from tests.proof.parts import LEASE_SECONDS
-from tests.proof.worker import Turn
-from tests.proof.workload import WORKFLOW, Life
-from tests.reliability import Prove
-from tests.sqlite_files import new_sqlite
+from tests.support.proof.broken import BUILDS
+from tests.support.proof.ground import Ground, Workers
+from tests.support.proof.parts import LEASE_SECONDS
+from tests.support.proof.worker import Turn
+from tests.support.proof.workload import WORKFLOW, Life
+from tests.support.reliability import Prove
+from tests.support.sqlite_files import new_sqlite
 
 from assent.kernel.limits import HOUR_MS
 

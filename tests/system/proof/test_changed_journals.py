@@ -11,13 +11,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.effort import rounds
-from tests.proof.ground import START_MS, Ground, Workers
-from tests.proof.parts import StillClock, app_for
-from tests.proof.worker import Turn
-from tests.proof.workload import FATES, Life
-from tests.reliability import Prove
-from tests.sqlite_files import new_sqlite
+from tests.support.effort import rounds
+from tests.support.proof.ground import START_MS, Ground, Workers
+from tests.support.proof.parts import StillClock, app_for
+from tests.support.proof.worker import Turn
+from tests.support.proof.workload import FATES, Life
+from tests.support.reliability import Prove
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Checkpoint, Signer

@@ -31,7 +31,7 @@ from proof.history import (
 )
 from proof.promises import ADVANCE, APPROVE, EDIT, EXECUTE, REJECT, RESOLVE, STAGE, START, WITHDRAW
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DAY_MS = 86_400_000
 
 

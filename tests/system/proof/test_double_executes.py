@@ -1,4 +1,4 @@
-"""Hundreds of executes of one action at once, by two servers on one store: one effect, and answers that are true."""
+"""Executes of one action at once, by two servers or processes on one store: one effect, and answers that are true."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from proof.promises import APPROVE, EXECUTE, STAGE
-from tests.effort import rounds, share
-from tests.proof.ground import START_MS, judge_run
-from tests.proof.parts import CONNECTORS, StillClock, app_for, asking
-from tests.proof.recording import Client, MemoryRecorder
-from tests.proof.worker import read_evidence
-from tests.reliability import Prove
+from tests.support.effort import rounds, share
+from tests.support.proof.ground import START_MS, judge_run
+from tests.support.proof.house import House
+from tests.support.proof.parts import CONNECTORS, StillClock, app_for, asking
+from tests.support.proof.recording import Client, MemoryRecorder
+from tests.support.proof.worker import read_evidence
+from tests.support.reliability import Prove
 
 from assent_conform.testing.ledger import Ledger
 
@@ -52,22 +53,42 @@ async def test_executes_at_once_are_one_effect(
     assert sum(call.ok for call in executes) >= ACTIONS
 
 
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+async def test_executes_at_once_by_two_processes_are_one_effect(
+    own_database_url: str, tmp_path: Path, provider: tuple[str, Path], prove: Prove, database: str
+) -> None:
+    """`assent serve` by MCP and REST, and `assent stdio` beside it."""
+    house = House(own_database_url, tmp_path, provider, database)
+    try:
+        await house.open(stdio=True)
+        clients = [house.client() for _ in range(4)]
+        for number in range(ACTIONS):
+            await execute_at_once(clients, f"{number} by processes", CONNECTORS[number % len(CONNECTORS)])
+        heard = [call.reason for call in house.recorder.calls if call.tool == EXECUTE]
+        read = await house.settle()
+    finally:
+        await house.close()
+    verdict = house.judge(read)
+    prove.row(f"executes at once by two processes, {database}", "double executes", len(heard), verdict)
+    assert verdict.clean, verdict.describe()
+    assert set(heard) <= HEARD
+    assert verdict.effects == verdict.actions == ACTIONS
+
+
 async def execute_at_once(clients: list[Client], name: str, connector: str) -> None:
-    """With one key, with keys of their own, and with none."""
-    first, second = clients
+    """With one key for each holder, with keys of their own, and with none."""
+    first, second = clients[:2]
     wanted = {"body": f"We shipped {name} today.", "connector": connector, "channel": "linkedin"}
     run = await first.call(STAGE, **wanted)
     assert run is not None
     action_id = run["actions"][0]["id"]
     await second.call(APPROVE, actionId=action_id)
-    keys: tuple[dict[str, str] | None, ...] = ({"idempotencyKey": f"shared {name}"}, {}, None)
-    await asyncio.gather(
-        *(
-            clients[number % 2].call(
-                EXECUTE,
-                actionId=action_id,
-                **({"idempotencyKey": f"{number} {name}"} if (key := keys[number % 3]) is None else key),
-            )
-            for number in range(EXECUTES)
+    calls = []
+    for number in range(EXECUTES):
+        client = clients[number % len(clients)]
+        keys = (f"shared by {client.holder} {name}", f"{number} {name}", None)
+        key = keys[number % len(keys)]
+        calls.append(
+            client.call(EXECUTE, actionId=action_id, **({"idempotencyKey": key} if key is not None else {}))
         )
-    )
+    await asyncio.gather(*calls)

@@ -15,14 +15,14 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from tests.effort import PROVE, rounds, share
-from tests.fault_proxy import FaultProxy
-from tests.postgres_server import MISSING, Cluster, binaries
-from tests.processes.test_disk import limit_files, sizes
-from tests.proof.house import House
-from tests.proof.worker import plan
-from tests.reliability import Prove
-from tests.sqlite_files import new_sqlite
+from packages.core.tests.system.processes.test_disk import limit_files, sizes
+from tests.support.effort import PROVE, rounds, share
+from tests.support.fault_proxy import FaultProxy
+from tests.support.postgres_server import MISSING, Cluster, binaries
+from tests.support.proof.house import House
+from tests.support.proof.worker import plan
+from tests.support.reliability import Prove
+from tests.support.sqlite_files import new_sqlite
 
 from assent_conform.testing.provider_server import Outcome
 

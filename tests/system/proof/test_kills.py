@@ -14,12 +14,12 @@ from collections import Counter
 from contextlib import suppress
 
 import pytest
-from tests.effort import rounds, share
-from tests.proof.ground import Ground
-from tests.proof.parts import CONNECTORS, LEASE_SECONDS
-from tests.proof.worker import Turn
-from tests.proof.workload import WORKFLOW, Life
-from tests.reliability import Prove
+from tests.support.effort import rounds, share
+from tests.support.proof.ground import Ground
+from tests.support.proof.parts import CONNECTORS, LEASE_SECONDS
+from tests.support.proof.worker import Turn
+from tests.support.proof.workload import WORKFLOW, Life
+from tests.support.reliability import Prove
 
 from assent.engine.core import failpoints
 from assent.kernel.limits import DAY_MS, HOUR_MS

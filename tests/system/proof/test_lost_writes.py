@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from proof.promises import APPROVE, EXECUTE, STAGE
-from tests.effort import rounds
-from tests.postgres_server import MISSING, binaries
-from tests.processes.replication import replicated
-from tests.proof.parts import CONNECTORS, app_for, asking
+from tests.support.effort import rounds
+from tests.support.postgres_server import MISSING, binaries
+from tests.support.processes.replication import replicated
+from tests.support.proof.parts import CONNECTORS, app_for, asking
 
 from assent.engine.recovery import positions
 from assent.processes.system_clock import SystemClock

@@ -9,13 +9,21 @@ from pathlib import Path
 import pytest
 
 import assent
+import assent_launch
 from assent.engine.audit.views import RecordedEvent
 from assent.engine.views.names import ActionName, ShownNames
 from assent.gate.transitions import Move
-from assent.serving.web.audit.lines import GROUP_OF, WORDS, audit_line, audit_lines, fold_lines, sentence
+from assent.serving.web.audit.lines import (
+    audit_line,
+    audit_lines,
+    fold_lines,
+    list_words,
+    map_groups,
+    sentence,
+)
 from assent_launch.testing import any_effects
 
-ENGINE = Path(assent.__file__).parent / "engine"
+APPENDERS = (Path(assent.__file__).parent / "engine", Path(assent_launch.__file__).parent)
 APPENDING = {"NewEvent", "note", "_note", "log", "grow", "_journal", "_event"}
 """Functions that are handed the kind of an event."""
 
@@ -25,7 +33,7 @@ MADE_UP = {f"action_{move}" for move in Move} | {"webhook_delivered", "webhook_f
 
 def kinds_in_the_code() -> set[str]:
     found = set(MADE_UP)
-    for path in ENGINE.rglob("*.py"):
+    for path in (path for folder in APPENDERS for path in folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for part in _candidates(node):
                 for each in ast.walk(part):
@@ -46,11 +54,11 @@ def _candidates(node: ast.AST) -> list[ast.expr]:
 def test_every_kind_of_event_that_the_code_appends_has_a_sentence_and_a_group() -> None:
     kinds = kinds_in_the_code()
     assert {"run_prepared", "step_acked", "key_issued", "webhook_resent", "memory_decided"} <= kinds
-    assert kinds - set(WORDS) == set()
-    assert set(WORDS) == set(GROUP_OF)
+    assert kinds - set(list_words()) == set()
+    assert set(list_words()) == set(map_groups())
 
 
-@pytest.mark.parametrize("kind", sorted(WORDS))
+@pytest.mark.parametrize("kind", sorted(list_words()))
 def test_a_sentence_is_one_whatever_the_facts_are(kind: str) -> None:
     for facts in ({}, {"by": "key:0011", "issues": 3, "metrics": 7, "totals": "x", "provider": None}):
         said = sentence(any_effects(), kind, facts)

@@ -11,20 +11,22 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from tests.sources import list_modules
+from tests.support.sources import list_modules
 
 from assent.sql.loader import STATEMENTS, parse
 
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
-INSIDE = ("assent.engine.", "assent.use_cases.", "assent.platform.")
-"""A transaction may be a part of another one; the platform gives names on."""
+GIVES_ON = ("assent.platform", "assent.sdk")
+INSIDE = ("assent.engine.", "assent.use_cases.", *GIVES_ON)
+"""A transaction may be a part of another one; the public API and the platform give names on."""
 
 EXCEPTIONS = {
-    "actions.actions.put_without_event": "a connector notes on what it published that it took it down",
+    "actions.actions.note_removal": "a connector notes on what it published that it took it down",
     "actions.actions.reseal_approvals": "the start of a server with a new secret",
+    "actions.actions.insert_asset": "the measurement of a run, by the package that measures",
     "actions.policies.begin": "a part of the transaction that makes a workspace",
-    "erasure.retention.erase_old_content": "upkeep, by a job",
+    "erasure.contents.erase_old_content": "upkeep, by a job",
     "erasure.persons.PersonEraser": "a person's data, by a command",
     "recovery.holding.hold": "the start of a server whose store was restored",
     "webhooks.long_runs.begin": "a run before it has an action",
@@ -38,11 +40,10 @@ EXCEPTIONS = {
 OF_NO_ACTION = (
     *("actions.boundary", "actions.idempotency", "audit", "connections.named_secrets", "connections.oauth"),
     *("core.brands", "core.connection_store.note_start", "core.jobs"),
-    *("core.journal", "core.quota", "core.server_keys", "core.tenancy", "learning.credits"),
-    *("learning.measurement.schedule", "learning.memory"),
-    *("learning.pictures", "people", "recovery", "views.memory_views", "webhooks", "workflows"),
+    *("core.journal", "core.quota", "core.server_keys", "core.tenancy"),
+    *("actions.pictures", "people", "recovery", "webhooks", "workflows"),
 )
-"""Those of these packages and modules change no action: accounts, keys, memory, upkeep. Surfaces call them."""
+"""Those of these packages and modules change no action: accounts, keys, upkeep. Surfaces call them."""
 
 AT_THE_START = {"app", "subscribers"}
 """They make the objects that write, and say which hooks there are."""
@@ -79,13 +80,20 @@ def list_imports(tree: ast.AST) -> dict[str, str]:
 
 @cache
 def list_reexports() -> dict[str, str]:
-    """What the platform gives under another name, by that name."""
-    return {
-        f"{module}.{name}": origin
-        for module, tree in read_sources().items()
-        if module.startswith("assent.platform.")
-        for name, origin in list_imports(tree).items()
-    }
+    """What these modules give under another name, by that name. A module may import a name and assign it to another."""
+    found: dict[str, str] = {}
+    for module, tree in read_sources().items():
+        if module.startswith(GIVES_ON):
+            given = list_imports(tree)
+            for node in ast.walk(tree):
+                if (
+                    isinstance(node, ast.Assign)
+                    and isinstance(node.value, ast.Name)
+                    and node.value.id in given
+                ):
+                    given |= {name_of(each): given[node.value.id] for each in node.targets}
+            found |= {f"{module}.{name}": origin for name, origin in given.items()}
+    return found
 
 
 def list_uses(node: ast.AST, module: str, imports: dict[str, str]) -> Iterator[str]:
@@ -201,12 +209,14 @@ def test_writers_and_their_callers_are_found_by_each_kind_of_import() -> None:
         assert f"assent.engine.{each}" in writers
     assert "assent.engine.actions.decisions.describe_decider" not in writers
     assert {"assent.engine.core.freezes.freeze", f"assent.engine.{SIGN_UP}"} <= find_writers()
-    approve, keep = "assent.engine.actions.decisions.approve", "assent.engine.learning.measurement.keep"
+    approve, keep = "assent.engine.actions.decisions.approve", "assent.engine.actions.pictures.keep"
     for source, name in (
         ("from assent.engine.actions import decisions as d\nd.approve()", approve),
         ("from assent.engine.actions.decisions import approve as a\na", approve),
         ("import assent.engine.actions.decisions\nassent.engine.actions.decisions.approve()", approve),
-        ("from assent.platform.services import measurement\nmeasurement.keep()", keep),
+        ("from assent.platform.services import pictures\npictures.keep()", keep),
+        ("from assent.platform import note_event\nnote_event()", "assent.engine.core.journal.note"),
+        ("from assent.sdk import prepare_run as p\np()", "assent.use_cases.runs.prepare"),
         ("visit.services.connections.save(new)", "ConnectionStore.save"),
     ):
         tree = ast.parse(source)

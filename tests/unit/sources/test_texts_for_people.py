@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from tests.sources import list_modules
+from tests.support.sources import list_modules
 
 from assent.kernel.reasons import MEANINGS
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import get_args
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, GET, PUBLISH, RESOLVE, SEND, Gate
-from tests.engine.actions.test_freezes import freeze, unfreeze
-from tests.sources import list_modules
+from packages.core.tests.wire.actions.test_freezes import freeze, unfreeze
+from tests.support.actions.kit import APPROVE, EXECUTE, GET, PUBLISH, RESOLVE, SEND, Gate
+from tests.support.sources import list_modules
 
 from assent.extensions.hooks import load_extensions
 from assent.gate.records import Assurance
@@ -38,6 +38,7 @@ TOOLS = {
     "reads numbers": {"chieflab_measure", "chieflab_post_launch_review", "chieflab_diagnose_marketing"},
     "stores, and calls no provider to act": {
         "chieflab_add_voice_sample",
+        "chieflab_brain_forget",
         "chieflab_brain_record",
         "chieflab_connect_provider",
         "chieflab_create_social_graphics",
@@ -68,6 +69,7 @@ JOBS = {
     "waits": {"send_approved_action", "reconcile_action"},
     "reads numbers": {"measure_run"},
     "prepares": {"continue_run"},
+    "names accounts, and wakes jobs that send, which wait": {"follow_connection"},
     "tells people and their programs what happens": {
         "deliver_webhook",
         "mail_sign_in_link",
@@ -104,9 +106,9 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
 
 def reaches_out(name: str, node: ast.AST) -> bool:
     called = {
-        each.func.attr
+        each.func.attr if isinstance(each.func, ast.Attribute) else each.func.id
         for each in ast.walk(node)
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute | ast.Name)
     }
     wraps = name.startswith("assent_wrap/") and not name.startswith(TRANSPORTS)
     return bool(called & {"perform", "hand_out"}) or (wraps and "request" in called)

@@ -10,10 +10,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.agent.people import Person
-from tests.agent.scripted import Agent
-from tests.serving.web.connections.kit import Providers, providers
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.support.agent import people, scripted
+from tests.support.agent.people import Person
+from tests.support.agent.scripted import Agent
+from tests.support.answers import bodies_of
+from tests.support.connections.kit import Providers, providers
+from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy
@@ -22,6 +24,7 @@ from assent.gate.policy import PRESETS
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.ports import Single
+from assent.present.cards import quote
 from assent.processes.serve import Surfaces
 from assent.sql.loader import statements
 from assent.tools.catalog import Catalog
@@ -102,9 +105,7 @@ async def scene(transport: str, database_url: str, tmp_path: Path) -> AsyncItera
 
 
 def test_it_holds_no_tool_name() -> None:
-    text = (Path(__file__).parent / "scripted.py").read_text() + (
-        Path(__file__).parent / "people.py"
-    ).read_text()
+    text = "".join(Path(str(module.__file__)).read_text() for module in (scripted, people))
     names = [
         name for tool in Catalog(ALL_TOOLS).tools for name in (tool.name, *tool.aliases, *tool.legacy_names)
     ]
@@ -193,6 +194,6 @@ async def test_an_agent_that_follows_the_words_stages_its_own_text_in_two_calls(
     staged = await scene.agent.stage(tool, wish)
 
     assert len(scene.agent.made) == 2
-    (shown,) = staged["agentGuide"]["renderInChat"].values()
-    assert text["body"] in shown["body"]
+    (shown,) = bodies_of(staged).values()
+    assert quote(text["body"]) in shown
     assert staged["externalActionsExecuted"] == 0

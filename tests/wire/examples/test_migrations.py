@@ -6,8 +6,8 @@ from typing import Any
 
 import asyncpg
 import pytest
-from tests.engine.actions.kit import EXECUTE, Gate
-from tests.examples.conftest import OpenExample
+from tests.support.actions.kit import EXECUTE, Gate
+from tests.support.examples.fixtures import OpenExample
 
 from assent.gate.records import Assurance
 from assent.gate.views import Text

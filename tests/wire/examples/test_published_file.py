@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
-from tests.examples.conftest import OpenExample
+from tests.support.actions.kit import APPROVE, EXECUTE, Gate
+from tests.support.examples.fixtures import OpenExample
 
 pytestmark = pytest.mark.anyio
 

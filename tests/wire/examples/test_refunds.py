@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
-from tests.examples.conftest import EXAMPLES, OpenExample
+from tests.support.actions.kit import APPROVE, EXECUTE, Gate
+from tests.support.examples.fixtures import EXAMPLES, OpenExample
 
 from assent.gate.records import Assurance
 

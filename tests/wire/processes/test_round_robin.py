@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
+from packages.core.tests.unit.kernel.test_images import png
 from starlette.types import ASGIApp, Receive, Scope, Send
-from tests.kernel.test_images import png
-from tests.serving.web.review.kit import House, forms, post
-from tests.wrap.kit import Wrapped, said
+from tests.support.review.kit import House, forms, post
+from tests.support.wrap.kit import Wrapped, said
 
 from assent.gate.records import Status
 from assent.serving.web.shell import live

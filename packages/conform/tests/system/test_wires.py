@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.processes.running import eventually
-from tests.surfaces import BASE_URL
+from tests.support.processes.running import eventually
+from tests.support.surfaces import BASE_URL
 
 from assent_conform.checks import stdio_wire, wire
 from assent_conform.checks.catalog import ALL_CHECKS
@@ -23,7 +23,7 @@ from assent_conform.checks.wire import ENDPOINT, LEGACY, MODERN, HttpWire, Patie
 
 pytestmark = pytest.mark.anyio
 
-ODD = (sys.executable, str(Path(__file__).with_name("odd_command.py")))
+ODD = (sys.executable, str(Path(__file__).parents[4] / "tests/support/conformance/odd_command.py"))
 SECONDS = 20.0
 """For a program to start on a machine with other work."""
 
@@ -125,9 +125,14 @@ class Command:
 def is_running(pid: int) -> bool:
     """Whether a process runs; one that ended and was not waited for does not."""
     try:
+        os.kill(pid, 0)
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except ProcessLookupError:
         return False
+    except (
+        FileNotFoundError
+    ):  # it ended just now, or this system has no such file and waits for orphans itself
+        return not Path("/proc").exists()
     return state != "Z"
 
 

@@ -1,8 +1,7 @@
-"""Reports in files: JUnit XML that any reader takes, JSON, and whole files or none."""
+"""Reports in files: JUnit XML that any reader takes, and whole files or none."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -11,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from assent_conform.checks.checking import CheckOutcome, ConformanceReport, Status, make_printable
-from assent_conform.checks.reports import ReportFile, UnwritableReport, encode_json, encode_junit
+from assent_conform.checks.reports import ReportFile, UnwritableReport, encode_junit
 
 ODD_TEXT = "<&\"'>]]> \x00\x1b[31m\x07\r\n\t \ud800 \ufffe ünïcödé 🎉 &amp;"
 
@@ -59,20 +58,6 @@ def test_a_report_is_valid_whatever_a_server_answered() -> None:
     assert suite.attrib["name"] == shown
     assert suite[0][0].text == suite[0][0].attrib["message"] == suite[1][0].attrib["message"] == shown
     assert r"\x00\x1b[31m\x07\r\n\t \ud800 \ufffe ünïcödé 🎉" in shown
-    assert json.loads(encode_json(report))["outcomes"][0]["detail"] == shown
-
-
-def test_the_json_report_is_what_the_command_prints() -> None:
-    written = json.loads(encode_json(report_of(outcome("one", "failed", "found 3"))))
-    assert (written["ok"], written["failed"], written["notRun"]) == (False, 1, 0)
-    assert written["outcomes"][0] == {
-        "name": "one",
-        "title": "the title of one",
-        "rules": ["E5", "W12"],
-        "status": "failed",
-        "seconds": 0.25,
-        "detail": "found 3",
-    }
 
 
 def test_a_file_is_replaced_as_a_whole_and_an_abandoned_one_leaves_nothing(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.site import Site
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.support.conformance.site import Site
+from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

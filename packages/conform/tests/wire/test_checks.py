@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.conformance.broken import BROKEN, BrokenServer
-from tests.conformance.proxy import replaced, says
-from tests.conformance.site import Site
+from tests.support.conformance.broken import BROKEN, BrokenServer
+from tests.support.conformance.proxy import replaced, says
+from tests.support.conformance.site import Site
 
 from assent_conform.checks.catalog import ALL_CHECKS
 from assent_conform.checks.checking import ConformanceCheck, check, expect

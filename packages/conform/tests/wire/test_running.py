@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.proxy import Asked, Forward, Handler, Told
-from tests.conformance.site import EVERYTHING, Site
+from tests.support.conformance.proxy import Asked, Forward, Handler, Told
+from tests.support.conformance.site import EVERYTHING, Site
 
 from assent.engine.actions import policies
 from assent_conform.checks.catalog import ALL_CHECKS

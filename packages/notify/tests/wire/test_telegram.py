@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.notify.telegram_server import CHAT, TOKEN, Telegram
-from tests.serving.web.review.kit import House, post
-from tests.sqlite_files import new_sqlite
+from tests.support.notify.telegram_server import CHAT, TOKEN, Telegram
+from tests.support.review.kit import House, post
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.people import targets
 from assent.engine.people.people import OWNER

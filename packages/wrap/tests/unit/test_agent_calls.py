@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tests.unit.builders import NOW_MS, put_in
-from tests.unit.scripted import ScriptedRow, ScriptedStore, write_row
+from tests.support.builders import NOW_MS, put_in
+from tests.support.scripted import ScriptedRow, ScriptedStore, write_row
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate import transitions

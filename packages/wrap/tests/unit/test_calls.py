@@ -11,16 +11,16 @@ from typing import Any, cast
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.surfaces import ManualClock
-from tests.unit.builders import NOW_MS, put_in, stage
-from tests.unit.scripted import ScriptedRow, ScriptedStore, write_row
+from tests.support.builders import NOW_MS, put_in, stage
+from tests.support.scripted import ScriptedRow, ScriptedStore, write_row
+from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate import transitions
 from assent.gate.policy import DEFAULT
 from assent.gate.records import Action, Effect
 from assent.kernel.refusals import Refusal
-from assent.platform.values import MAX_CONTENT_CHARS
+from assent.platform import MAX_CONTENT_CHARS
 from assent.serving.gateway import ClientPort, ForeignCall
 from assent.tools.definition import Peer
 from assent_wrap.connector import MAX_RESULT_BYTES, fit_result

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import msgspec
 import pytest
-from tests.surfaces import ManualClock
-from tests.unit.scripted import ScriptedRow, ScriptedStore
+from tests.support.scripted import ScriptedRow, ScriptedStore
+from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.outcomes import Delivered, NotSent, OutcomeUnknown

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.surfaces import ManualClock
+from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import KeyId, WorkspaceId

@@ -17,8 +17,8 @@ import pytest
 import typer
 
 from assent.client import Refused
-from assent.platform.commands import Failure
-from assent.platform.programs import NoServer
+from assent.platform import NoServer
+from assent.sdk import Failure
 from assent_wrap import commands, front, hook
 from assent_wrap.adapters.claude_code import HookAnswer
 from assent_wrap.extension import EXTENSION
@@ -50,7 +50,8 @@ class Client:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, sent: bytes = b"") -> None:
         self._answers, written = os.pipe()
         monkeypatch.setattr(front, "_claim_descriptors", lambda: (io.BytesIO(sent), written))
-        self.front = Front(cast(Any, SimpleNamespace(api_key="k")), WrapOrder(command=["x"]))
+        self.server = SimpleNamespace(api_key="k")
+        self.front = Front(cast(Any, self.server), WrapOrder(command=["x"]))
 
     def read(self) -> list[dict[str, Any]]:
         os.close(self.front._stdout)
@@ -147,7 +148,7 @@ def test_a_server_is_told_what_is_wrapped_until_one_answers(
         other.sendall(answer)
         other.shutdown(socket.SHUT_WR)
     links = (mine for mine, _ in pairs)
-    monkeypatch.setattr(front, "connect", lambda *_: next(links))
+    client.server.connect = lambda *_: next(links)
     monkeypatch.setattr(front, "POLL_SECONDS", 0)
 
     if refused:
@@ -172,8 +173,7 @@ def test_a_front_that_cannot_work_says_why_and_fails(
     def fail(*_: Any) -> Any:
         raise NoServer("the port is taken")
 
-    monkeypatch.setattr(front, "connect", fail)
-    assert front.wrap(cast(Any, SimpleNamespace(api_key="k")), WrapOrder()) == 1
+    assert front.wrap(cast(Any, SimpleNamespace(api_key="k", connect=fail)), WrapOrder()) == 1
     assert "the port is taken" in capsys.readouterr().err
     assert client.read() == []
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tests.surfaces import ManualClock
-from tests.unit.scripted import ScriptedRow, ScriptedStore
+from tests.support.scripted import ScriptedRow, ScriptedStore
+from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate.views import Severity

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.platform.values import Severity
+from assent.sdk import Severity
 from assent_wrap.profiles import (
     MAX_NAME_CHARS,
     MAX_SERVERS,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tests.unit.scripted import Script, ScriptedRow, ScriptedStore
+from tests.support.scripted import Script, ScriptedRow, ScriptedStore
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent_wrap.effects import ToolOffer, write_definition

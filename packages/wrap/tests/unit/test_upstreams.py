@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
-from tests.surfaces import ManualClock
+from tests.support.surfaces import ManualClock
 
 from assent_wrap.profiles import UpstreamSpec
 from assent_wrap.transports import RpcError, Unanswered, Unsent

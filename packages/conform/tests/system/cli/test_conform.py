@@ -10,10 +10,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests import warm_processes
-from tests.cli.conftest import Assent
-from tests.conformance.test_wires import ODD, is_running
-from tests.processes.running import ASSENT, DEADLINE_SECONDS, eventually
+from packages.conform.tests.system.test_wires import ODD, is_running
+from tests.support import warm_processes
+from tests.support.cli.fixtures import Assent
+from tests.support.processes.running import ASSENT, DEADLINE_SECONDS, eventually
 
 NOBODY = "http://127.0.0.1:1"
 KEYS = "clp_live_one\nclp_live_two\n"
@@ -45,10 +45,7 @@ KEYS = "clp_live_one\nclp_live_two\n"
             id="bad variable",
         ),
         pytest.param([NOBODY, "--junit", "missing/a.xml"], "cannot be written", id="no folder"),
-        pytest.param([NOBODY, "--json-report", "."], "no ordinary file", id="a folder"),
-        pytest.param(
-            [NOBODY, "--junit", "a", "--json-report", "./a"], "the same file", id="one file for two"
-        ),
+        pytest.param([NOBODY, "--junit", "."], "no ordinary file", id="a folder"),
         pytest.param(["--", *ODD, "exits"], "ended with exit status 3", id="a command that exits"),
         pytest.param(["--timeout", "1", "--", *ODD, "hangs"], "within 1 s", id="a command that hangs"),
         pytest.param(["--", *ODD, "floods_a_line"], "a line of more than", id="a command that floods"),

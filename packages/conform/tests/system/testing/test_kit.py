@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.extensions.letters import SENT, letter
+from tests.support.extensions.letters import SENT, letter
 
 import assent
 from assent.cli import run

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, expect
-from tests.chromium import closed
-from tests.serving.web.connections.kit import Providers, providers
-from tests.serving.web.review.browser import served
-from tests.serving.web.review.kit import House
-from tests.serving.web.shell.screen import Screen, every_look, sign_in
-from tests.surfaces import ManualClock
+from tests.support.chromium import closed
+from tests.support.connections.kit import Providers, providers
+from tests.support.review.browser import served
+from tests.support.review.kit import House
+from tests.support.shell.screen import Screen, every_look, sign_in
+from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent_conform.emulators import zernio

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.chromium import closed
-from tests.serving.web.people.oidc_kit import ANN, OidcHouse, running_provider
-from tests.serving.web.review.browser import Doors, violations
-from tests.sqlite_files import new_sqlite
+from tests.support.chromium import closed
+from tests.support.people.oidc_kit import ANN, OidcHouse, running_provider
+from tests.support.review.browser import Doors, violations
+from tests.support.sqlite_files import new_sqlite
 
 pytestmark = pytest.mark.slow
 

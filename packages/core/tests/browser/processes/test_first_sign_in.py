@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.chromium import closed
-from tests.processes.running import DEADLINE_SECONDS, environment, free_port
+from tests.support.chromium import closed
+from tests.support.processes.running import DEADLINE_SECONDS, environment, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

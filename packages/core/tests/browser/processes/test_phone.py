@@ -19,10 +19,11 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from playwright.async_api import Browser, BrowserContext, Locator, Page, async_playwright, expect
-from tests import warm_processes
-from tests.certificates import write_certificate
-from tests.chromium import NO_CHROMIUM, OPTIONS, PROGRAM
-from tests.processes.running import (
+from tests.support import warm_processes
+from tests.support.certificates import write_certificate
+from tests.support.chromium import NO_CHROMIUM, OPTIONS, PROGRAM
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.processes.running import (
     ASSENT,
     DEADLINE_SECONDS,
     Serve,
@@ -31,7 +32,6 @@ from tests.processes.running import (
     eventually,
     find_own_address,
 )
-from tests.suite.connectors.mail_server import Inbox, mail_server
 
 SIGNED_IN = re.compile("/(inbox|start)$")
 

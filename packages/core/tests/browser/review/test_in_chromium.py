@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
-from tests.chromium import closed
-from tests.effort import PROVE, pairs
-from tests.serving.web.review.browser import SIZES, Watched, served, watched
-from tests.serving.web.review.hostile import CORPUS
-from tests.serving.web.review.kit import TEXT, House, mail, post
-from tests.serving.web.review.states import every_state
+from tests.support.chromium import closed
+from tests.support.effort import PROVE, pairs
+from tests.support.review.browser import SIZES, Watched, served, watched
+from tests.support.review.hostile import CORPUS
+from tests.support.review.kit import TEXT, House, mail, post
+from tests.support.review.states import every_state
 
 from assent.engine.actions import actions
 from assent.gate.records import Media

@@ -9,12 +9,12 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, expect
-from tests.chromium import closed
-from tests.keyed_browser import is_confirm_page
-from tests.net.far_side import Answer, far_side
-from tests.serving.web.review.browser import served, violations
-from tests.serving.web.review.kit import BROWSER, House, form, forms, mail
-from tests.serving.web.shell.screen import sign_in
+from tests.support.chromium import closed
+from tests.support.keyed_browser import is_confirm_page
+from tests.support.net.far_side import Answer, far_side
+from tests.support.review.browser import served, violations
+from tests.support.review.kit import BROWSER, House, form, forms, mail
+from tests.support.shell.screen import sign_in
 
 pytestmark = pytest.mark.slow
 

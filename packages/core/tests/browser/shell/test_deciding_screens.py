@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from playwright.async_api import expect
-from tests.serving.web.review.hostile import CORPUS
-from tests.serving.web.review.kit import House, mail, post
-from tests.serving.web.shell.conftest import OpenScreen
-from tests.serving.web.shell.screen import every_look
+from tests.support.review.hostile import CORPUS
+from tests.support.review.kit import House, mail, post
+from tests.support.shell.fixtures import OpenScreen
+from tests.support.shell.screen import every_look
 
 from assent.engine.actions import decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

@@ -15,14 +15,14 @@ from typing import Any, Literal
 import pytest
 from playwright.async_api import Browser, BrowserContext, Response
 from starlette.routing import Route
-from tests.chromium import AXE, closed
-from tests.effort import PROVE
-from tests.serving.web.review.browser import COLOUR_RULES, Watched, served, violations, watched
-from tests.serving.web.review.kit import BROWSER, House, post
-from tests.serving.web.review.states import every_state
-from tests.serving.web.shell.atlas import EMPTY, OTHERS, STATES, VIEWS, View, follow
-from tests.serving.web.shell.company import opened_company
-from tests.serving.web.shell.screen import REPORTS, sign_in
+from tests.support.chromium import AXE, closed
+from tests.support.effort import PROVE
+from tests.support.review.browser import COLOUR_RULES, Watched, served, violations, watched
+from tests.support.review.kit import BROWSER, House, post
+from tests.support.review.states import every_state
+from tests.support.shell.atlas import EMPTY, OTHERS, STATES, VIEWS, View, follow
+from tests.support.shell.company import opened_company
+from tests.support.shell.screen import REPORTS, sign_in
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 from playwright.async_api import expect
-from tests.serving.web.review.kit import House, post
-from tests.serving.web.shell.conftest import OpenScreen
+from tests.support.review.kit import House, post
+from tests.support.shell.fixtures import OpenScreen
 
 from assent.serving.web.shell.rendering import MEDIA_TYPES, STYLE_SHEET, asset_path, find_asset, join_styles
 

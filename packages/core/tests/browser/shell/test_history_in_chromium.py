@@ -6,10 +6,10 @@ import re
 
 import pytest
 from playwright.async_api import expect
-from tests.serving.web.review.kit import House
-from tests.serving.web.shell import weeks
-from tests.serving.web.shell.conftest import OpenScreen
-from tests.serving.web.shell.weeks import Weeks
+from tests.support.review.kit import House
+from tests.support.shell import weeks
+from tests.support.shell.fixtures import OpenScreen
+from tests.support.shell.weeks import Weeks
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from playwright.async_api import expect
-from tests.chromium import closed
-from tests.effort import PROVE
-from tests.serving.web.review.browser import served
-from tests.serving.web.review.hostile import CORPUS
-from tests.serving.web.review.kit import House, post
-from tests.serving.web.shell import stories
-from tests.serving.web.shell.conftest import OpenScreen
+from tests.support.chromium import closed
+from tests.support.effort import PROVE
+from tests.support.review.browser import served
+from tests.support.review.hostile import CORPUS
+from tests.support.review.kit import House, post
+from tests.support.shell import stories
+from tests.support.shell.fixtures import OpenScreen
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.workflows import store
@@ -106,7 +106,7 @@ async def test_an_empty_server_teaches(browser_screen: OpenScreen) -> None:
 @pytest.fixture
 async def browser_screen(browser: object, tmp_path: Path) -> AsyncIterator[OpenScreen]:
     """The same as `screen`, at a server of its own on which nothing has happened."""
-    from tests.serving.web.shell.screen import Screen, sign_in
+    from tests.support.shell.screen import Screen, sign_in
 
     async with served(tmp_path) as empty:
         await empty.app.prepare()

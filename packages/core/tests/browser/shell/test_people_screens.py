@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.chromium import closed
-from tests.serving.web.review.kit import House, post
-from tests.serving.web.shell.conftest import OpenScreen
+from tests.support.chromium import closed
+from tests.support.review.kit import House, post
+from tests.support.shell.fixtures import OpenScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
+from packages.core.tests.unit.engine.test_webpush import Subscriber
 from playwright.async_api import BrowserContext, Worker, expect
-from tests.chromium import closed
-from tests.engine.test_webpush import Subscriber
-from tests.serving.web.review.kit import House
-from tests.serving.web.shell.conftest import OpenScreen
-from tests.serving.web.shell.screen import sign_in
+from tests.support.chromium import closed
+from tests.support.review.kit import House
+from tests.support.shell.fixtures import OpenScreen
+from tests.support.shell.screen import sign_in
 
 from assent.engine.people import targets
 from assent.engine.people.people import OWNER

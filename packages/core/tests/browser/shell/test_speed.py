@@ -22,8 +22,8 @@ from benchmarks.rows.console_pages import BUDGET_KB, BUDGET_MS, pages
 from benchmarks.rows.console_world import Places, filled, looking
 from benchmarks.rows.gate_world import world
 from playwright.async_api import Browser
-from tests.chromium import closed
-from tests.serving.web.review.kit import forms
+from tests.support.chromium import closed
+from tests.support.review.kit import forms
 
 from assent.engine.people import people
 from assent.processes.serve import Surfaces

@@ -1,9 +1,8 @@
 """What people come to do, in a real browser, every click counted, those of confirm pages too.
 
-Here: clear 20 low-risk items, and why something did not go out. `tests/processes/test_phone.py` has the phone,
-`tests/processes/test_first_sign_in.py` the first sign-in after `make run`, `test_looking_back_in_chromium.py` the
-comparison of two branches, and `tests/serving/web/settings/test_set_up_in_chromium.py` two approvers for e-mail and the
-mail server.
+Here: clear 20 low-risk items, and why something did not go out. In `../processes`, `test_phone.py` has the phone and
+`test_first_sign_in.py` the first sign-in after `make run`; here, `test_looking_back_in_chromium.py` has the comparison
+of two branches.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ from typing import Any
 
 import pytest
 from playwright.async_api import expect
-from tests.serving.web.review.kit import House, post
-from tests.serving.web.shell.conftest import OpenScreen
+from tests.support.review.kit import House, post
+from tests.support.shell.fixtures import OpenScreen
 
 from assent.gate.views import Severity
-from assent.kernel.reasons import Reason
 from assent.ports import NotSent
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -74,7 +72,7 @@ async def test_why_something_did_not_go_out_is_found_in_two_clicks(
     screen: OpenScreen, house: House, width: int
 ) -> None:
     def refuse(action: object) -> Any:
-        raise NotSent(Reason.CONNECTOR_FAILED, "The espresso account is suspended.", curable=False)
+        raise NotSent("The espresso account is suspended.")
 
     works, house.provider.then = house.provider.then, refuse
     run = await house.stage(post(body="Espresso on Saturday, for all who ask."))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.suite.connectors.kit import Engine, engine_with
-from tests.surfaces import MASTER
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import MASTER, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core import journal, tenancy
@@ -47,12 +48,22 @@ GRANT = NewConnection(
 )
 
 
-async def connected(engine: Engine, provider: str = "zernio") -> Connection:
-    return await engine.services.connections.save(LOCAL_WORKSPACE, provider, GRANT, by="Ada")
+@asynccontextmanager
+async def opened(database_url: str, data_dir: Path, **changes: Any) -> AsyncIterator[App]:
+    app = App(settings_for(database_url, data_dir, **changes), clock=ManualClock())
+    await app.prepare()
+    try:
+        yield app
+    finally:
+        await app.close()
 
 
-async def events(engine: Engine) -> list[tuple[str, dict[str, Any]]]:
-    stream = await engine.app.store.read(lambda: journal.read_stream(LOCAL_WORKSPACE, LOCAL_WORKSPACE))
+async def connected(app: App, provider: str = "zernio") -> Connection:
+    return await app.owner_services.connections.save(LOCAL_WORKSPACE, provider, GRANT, by="Ada")
+
+
+async def events(app: App) -> list[tuple[str, dict[str, Any]]]:
+    stream = await app.store.read(lambda: journal.read_stream(LOCAL_WORKSPACE, LOCAL_WORKSPACE))
     return [(event.kind, msgspec.json.decode(event.body)) for event in stream][1:]
 
 
@@ -60,11 +71,11 @@ async def events(engine: Engine) -> list[tuple[str, dict[str, Any]]]:
 async def test_a_connection_gives_its_secrets_to_its_own_workspace_and_holder_only(
     database_url: str, tmp_path: Path
 ) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
-        saved = await connected(engine)
+    async with opened(database_url, tmp_path) as app:
+        saved = await connected(app)
         kept, book = (
-            await engine.services.connections.find(LOCAL_WORKSPACE, "zernio"),
-            engine.services.connections,
+            await app.owner_services.connections.find(LOCAL_WORKSPACE, "zernio"),
+            app.owner_services.connections,
         )
         assert kept == saved
         assert (saved.state, saved.label, saved.connected_by) == ("connected", "Acme", "Ada")
@@ -77,18 +88,18 @@ async def test_a_connection_gives_its_secrets_to_its_own_workspace_and_holder_on
         assert access is not None
         assert dict(access.secrets.items()) == {"apiKey": KEY, "refreshToken": "1//refresh"}
         assert await book.access(LOCAL_WORKSPACE, "resend") is None
-        other = WorkspaceId(engine.services.new_id(engine.clock.now_ms()))
-        await engine.app.store.write(lambda: tenancy.create_workspace(other, "other", 1, by="test"))
+        other = WorkspaceId(app.owner_services.new_id(app.clock.now_ms()))
+        await app.store.write(lambda: tenancy.create_workspace(other, "other", 1, by="test"))
         assert await book.access(other, "zernio") is None
-        assert await engine.app.store.read(partial(find_all, other)) == {}
+        assert await app.store.read(partial(find_all, other)) == {}
         assert KEY not in repr(access) and KEY not in repr(GRANT)
 
 
 async def test_nothing_readable_of_a_secret_is_in_the_store(tmp_path: Path) -> None:
-    async with engine_with(new_sqlite(tmp_path / "assent.db"), tmp_path) as engine:
-        await connected(engine)
-        await connected(engine)
-        await engine.services.connections.disconnect(LOCAL_WORKSPACE, "zernio", by="Ada")
+    async with opened(new_sqlite(tmp_path / "assent.db"), tmp_path) as app:
+        await connected(app)
+        await connected(app)
+        await app.owner_services.connections.disconnect(LOCAL_WORKSPACE, "zernio", by="Ada")
     assert not [path for path, content in files_in(tmp_path) if KEY.encode() in content]
 
 
@@ -97,9 +108,9 @@ def files_in(folder: Path) -> list[tuple[Path, bytes]]:
 
 
 async def test_a_sealed_secret_opens_in_its_own_place_only(database_url: str, tmp_path: Path) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
-        await connected(engine)
-        vault, store = engine.app.vault, engine.app.store
+    async with opened(database_url, tmp_path) as app:
+        await connected(app)
+        vault, store = app.vault, app.store
         rows = await store.read(
             Single(statements.list_secrets(workspace_id=LOCAL_WORKSPACE, holder="zernio"))
         )
@@ -119,15 +130,15 @@ async def test_a_sealed_secret_opens_in_its_own_place_only(database_url: str, tm
         ):
             with pytest.raises(SealBroken):
                 await store.write(lambda place=place: moved(*place))  # type: ignore[misc]
-        assert (await engine.services.connections.access(LOCAL_WORKSPACE, "zernio")) is not None
+        assert (await app.owner_services.connections.access(LOCAL_WORKSPACE, "zernio")) is not None
 
 
 async def test_the_same_secret_is_sealed_differently_every_time(database_url: str, tmp_path: Path) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
+    async with opened(database_url, tmp_path) as app:
         seen = set()
         for _ in range(3):
-            await connected(engine)
-            rows = await engine.app.store.read(
+            await connected(app)
+            rows = await app.store.read(
                 Single(statements.list_secrets(workspace_id=LOCAL_WORKSPACE, holder="zernio"))
             )
             seen.add(rows[0]["sealed"])
@@ -135,14 +146,14 @@ async def test_the_same_secret_is_sealed_differently_every_time(database_url: st
 
 
 async def test_a_new_master_secret_takes_over_at_the_next_start(database_url: str, tmp_path: Path) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
-        await connected(engine)
-    async with engine_with(database_url, tmp_path, secrets=(NEXT_MASTER, MASTER)) as engine:
-        assert await secret(engine.app) == KEY
+    async with opened(database_url, tmp_path) as app:
+        await connected(app)
+    async with opened(database_url, tmp_path, secrets=(NEXT_MASTER, MASTER)) as app:
+        assert await secret(app) == KEY
     # The earlier one is not needed any more.
-    async with engine_with(database_url, tmp_path, secrets=(NEXT_MASTER,)) as engine:
-        assert await secret(engine.app) == KEY
-        await connected(engine, "resend")
+    async with opened(database_url, tmp_path, secrets=(NEXT_MASTER,)) as app:
+        assert await secret(app) == KEY
+        await connected(app, "resend")
 
 
 async def secret(app: App) -> str | None:
@@ -153,20 +164,20 @@ async def secret(app: App) -> str | None:
 async def test_disconnecting_destroys_the_secrets_and_is_written_down(
     database_url: str, tmp_path: Path
 ) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
-        book = engine.services.connections
+    async with opened(database_url, tmp_path) as app:
+        book = app.owner_services.connections
         assert not await book.disconnect(LOCAL_WORKSPACE, "zernio", by="Ada")
-        await connected(engine)
+        await connected(app)
         assert await book.disconnect(LOCAL_WORKSPACE, "zernio", by="Grace")
         assert not await book.disconnect(LOCAL_WORKSPACE, "zernio", by="Grace")
         found = await book.find(LOCAL_WORKSPACE, "zernio")
         assert found is not None and found.state is ConnectionState.REVOKED
         assert await book.access(LOCAL_WORKSPACE, "zernio") is None
-        rows = await engine.app.store.read(
+        rows = await app.store.read(
             Single(statements.list_secrets(workspace_id=LOCAL_WORKSPACE, holder="zernio"))
         )
         assert len(rows) == 0
-        told = await events(engine)
+        told = await events(app)
         assert [(kind, body["by"]) for kind, body in told] == [
             ("connector_connected", "Ada"),
             ("connector_disconnected", "Grace"),
@@ -177,16 +188,16 @@ async def test_disconnecting_destroys_the_secrets_and_is_written_down(
 async def test_late_news_do_not_end_a_connection_that_was_made_again(
     database_url: str, tmp_path: Path
 ) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
-        book = engine.services.connections
-        first = await connected(engine)
-        second = await connected(engine)
+    async with opened(database_url, tmp_path) as app:
+        book = app.owner_services.connections
+        first = await connected(app)
+        second = await connected(app)
         assert not await book.mark_expired(first, "401")
         assert not await book.renew(first, OpenedSecrets({"apiKey": "old"}), None)
         assert await book.mark_expired(second, "401")
         assert not await book.mark_expired(second, "401")
         assert await book.access(LOCAL_WORKSPACE, "zernio") is None
-        assert [kind for kind, _ in await events(engine)] == [
+        assert [kind for kind, _ in await events(app)] == [
             "connector_connected",
             "connector_connected",
             "connector_expired",
@@ -198,9 +209,9 @@ async def test_late_news_do_not_end_a_connection_that_was_made_again(
 
 
 async def test_choosing_accounts_says_where_effects_go(database_url: str, tmp_path: Path) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
-        book = engine.services.connections
-        saved = await connected(engine)
+    async with opened(database_url, tmp_path) as app:
+        book = app.owner_services.connections
+        saved = await connected(app)
         assert [each.id for each in saved.accounts_on("linkedin")] == ["acc_1"]
         chosen = await book.choose(LOCAL_WORKSPACE, "zernio", ["acc_2"], {"propertyId": "9"}, by="Ada")
         assert [each.id for each in chosen.accounts_on("linkedin")] == ["acc_2"]
@@ -217,22 +228,22 @@ async def test_choosing_accounts_says_where_effects_go(database_url: str, tmp_pa
 async def test_connecting_again_keeps_the_accounts_that_were_chosen(
     database_url: str, tmp_path: Path
 ) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
-        book = engine.services.connections
-        await connected(engine)
+    async with opened(database_url, tmp_path) as app:
+        book = app.owner_services.connections
+        await connected(app)
         await book.choose(LOCAL_WORKSPACE, "zernio", ["acc_2"], by="Ada")
         more = (*GRANT.accounts, Account("acc_4", "linkedin", "New", default=True))
         grant = msgspec.structs.replace(GRANT, accounts=more)
         again = await book.save(LOCAL_WORKSPACE, "zernio", grant, by="Ada")
         assert [each.id for each in again.accounts_on("linkedin")] == ["acc_2"]
         await book.disconnect(LOCAL_WORKSPACE, "zernio", by="Ada")
-        afresh = await connected(engine)
+        afresh = await connected(app)
         assert afresh.accounts == GRANT.accounts
 
 
 async def test_no_workspace_no_connection(database_url: str, tmp_path: Path) -> None:
-    async with engine_with(database_url, tmp_path) as engine:
-        nobody = WorkspaceId(engine.services.new_id(engine.clock.now_ms()))
+    async with opened(database_url, tmp_path) as app:
+        nobody = WorkspaceId(app.owner_services.new_id(app.clock.now_ms()))
         with pytest.raises(Refusal) as refused:
-            await engine.services.connections.save(nobody, "zernio", GRANT, by="Ada")
+            await app.owner_services.connections.save(nobody, "zernio", GRANT, by="Ada")
         assert refused.value.reason is Reason.WORKSPACE_NOT_FOUND

@@ -6,7 +6,18 @@ import asyncio
 from functools import partial
 
 import pytest
-from tests.jobs.kit import LEASE_MS, NOON, WORKSPACE, Handled, ask, claim, enqueue, greeting, look, opened
+from tests.support.jobs.kit import (
+    LEASE_MS,
+    NOON,
+    WORKSPACE,
+    Handled,
+    ask,
+    claim,
+    enqueue,
+    greeting,
+    look,
+    opened,
+)
 
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobKind, JobState

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 
 import pytest
-from tests.jobs.kit import (
+from tests.support.jobs.kit import (
     DEADLINE_SECONDS,
     LEASE_MS,
     NOON,

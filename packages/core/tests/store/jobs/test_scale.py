@@ -8,7 +8,18 @@ from functools import partial
 
 import pytest
 from msgspec.structs import astuple
-from tests.jobs.kit import NOON, Clock, Handled, Watched, ask, claim, enqueue, greeting, opened, runner
+from tests.support.jobs.kit import (
+    NOON,
+    Clock,
+    Handled,
+    Watched,
+    ask,
+    claim,
+    enqueue,
+    greeting,
+    opened,
+    runner,
+)
 
 from assent.engine.core import jobs
 from assent.kernel.limits import DAY_MS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from tests.jobs.kit import (
+from tests.support.jobs.kit import (
     NOON,
     WORKSPACE,
     Clock,

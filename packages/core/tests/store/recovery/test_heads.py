@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.surfaces import ManualClock, settings_for
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core import journal

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.stores.kit import append, at_rest, count, marks
+from tests.support.stores.kit import append, at_rest, count, marks
 
 from assent.ports import Store, StoreUnavailable
 from assent.stores import open_store, sqlite_connection, sqlite_transactions
@@ -248,7 +248,7 @@ def garbage_in(file: Path) -> Iterator[None]:
 
 
 def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir())) - 1
+    return len(list(Path("/dev/fd").iterdir())) - 1
 
 
 class TestBothStores:

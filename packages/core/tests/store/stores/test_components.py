@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.own_sql import bind
-from tests.stores.kit import NOON, append, marks
-from tests.stores.test_migrations import LATEST, Release, files, once_opened
-from tests.stores.test_migrations import empty_url as empty_url
-from tests.stores.test_migrations import release as release
+from packages.core.tests.store.stores.test_migrations import LATEST, Release, files, once_opened
+from packages.core.tests.store.stores.test_migrations import empty_url as empty_url
+from packages.core.tests.store.stores.test_migrations import release as release
+from tests.support.own_sql import bind
+from tests.support.stores.kit import NOON, append, marks
 
 from assent.ports import SchemaOutdated, Single, Store
 from assent.sql.components import Component, ComponentError, check_component

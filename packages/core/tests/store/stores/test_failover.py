@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from tests.effort import rounds
-from tests.postgres_server import MISSING, binaries
-from tests.processes.replication import Pair, replicated
-from tests.stores.kit import append, marks
+from tests.support.effort import rounds
+from tests.support.postgres_server import MISSING, binaries
+from tests.support.processes.replication import Pair, replicated
+from tests.support.stores.kit import append, marks
 
 from assent.ports import Store, StoreUnavailable
 from assent.stores import open_store

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.stores.kit import NOON, SQL, WORKSPACE, append, children, marks, whole_stream
+from tests.support.stores.kit import NOON, SQL, WORKSPACE, append, children, marks, whole_stream
 
 from assent.engine.core import journal
 from assent.engine.core.journal import GENESIS, ChainBreak, ChainFlaw, Event, Head, NewEvent

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.stores.kit import NOON, ROOT, SQL, append, children, marks, put
+from tests.support.stores.kit import NOON, ROOT, SQL, append, children, marks, put
 
 from assent.ports import SchemaMismatch, SchemaOutdated, SchemaTooNew, Transaction
 from assent.sql import schema
@@ -130,6 +129,17 @@ class TestBothStores:
         release.add(1, "CREATE TABLE old_journal (workspace_id TEXT PRIMARY KEY);")
         release.add(2, "CREATE TABLE old_actions (workspace_id TEXT PRIMARY KEY);")
         assert await once_opened(empty_url) == [1, 2]
+
+    async def test_a_database_of_the_first_baseline_is_refused_with_the_commit_that_opens_it(
+        self, empty_url: str, release: Release
+    ) -> None:
+        release.keep(0)
+        release.add(1, "CREATE TABLE site_posts (workspace_id TEXT PRIMARY KEY);")
+        await once_opened(empty_url)
+        release.keep(0)
+        release.catch_up()
+        with pytest.raises(SchemaMismatch, match=schema.LAST_BEFORE_RELEASE):
+            await once_opened(empty_url)
 
     async def test_a_migration_that_fails_leaves_nothing_of_itself(
         self, empty_url: str, release: Release
@@ -283,69 +293,5 @@ async def test_a_misnamed_migration_is_refused(release: Release) -> None:
         migrations("sqlite")
 
 
-class TestShape:
-    """The same tables on both stores, and `workspace_id` first wherever there is one, so that they can be sharded.
-
-    Not compared is what each store has for its own way to search text (a virtual table and the numbers it goes by, a
-    column of words), and the table in which PostgreSQL counts calls, which beside SQLite are counted in memory.
-    """
-
-    NUMBERED = "brain_entries"
-
-    @pytest.fixture
-    def connection(self, tmp_path: Path) -> Iterator[sqlite3.Connection]:
-        asyncio.run(migrate(f"sqlite:///{tmp_path}/shape.db", NOON))
-        with closing(sqlite3.connect(tmp_path / "shape.db")) as connection:
-            yield connection
-
-    def test_every_table_is_the_same_on_both_stores(
-        self, connection: sqlite3.Connection, postgres_url: str
-    ) -> None:
-        ours = {name: columns_of(connection, name) for name in tables_of(connection)}
-        ours[self.NUMBERED].remove("number")
-        theirs = asyncio.run(postgres_tables(postgres_url))
-        del theirs["rate_windows"]
-        assert theirs == ours
-
-    def test_the_workspace_comes_first_in_every_primary_key(self, connection: sqlite3.Connection) -> None:
-        late = [
-            name
-            for name in tables_of(connection)
-            if name != self.NUMBERED
-            and "workspace_id" in columns_of(connection, name)
-            and first_of_key(connection, name) != "workspace_id"
-        ]
-        assert late == []
-
-
-def tables_of(connection: sqlite3.Connection) -> list[str]:
-    rows = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
-    return [name for (name,) in rows if not name.startswith("sqlite_")]
-
-
 def files(directory: Path, pattern: str) -> list[Path]:
     return list(directory.glob(pattern))
-
-
-def columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
-    return sorted(row[1] for row in connection.execute(f"PRAGMA table_xinfo({table})"))
-
-
-def first_of_key(connection: sqlite3.Connection, table: str) -> str:
-    keys: list[str] = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[5] == 1]
-    return keys[0]
-
-
-async def postgres_tables(url: str) -> dict[str, list[str]]:
-    import asyncpg
-
-    connection = await asyncpg.connect(url)
-    rows = await connection.fetch(
-        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() "
-        "AND data_type <> 'tsvector'"
-    )
-    await connection.close()
-    tables: dict[str, list[str]] = {}
-    for table, column in rows:
-        tables.setdefault(table, []).append(column)
-    return {table: sorted(columns) for table, columns in tables.items()}

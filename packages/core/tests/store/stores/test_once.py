@@ -6,7 +6,7 @@ import asyncio
 from itertools import count as counter
 
 import pytest
-from tests.stores.kit import NOON, WORKSPACE, append, marks
+from tests.support.stores.kit import NOON, WORKSPACE, append, marks
 
 from assent.engine.actions import idempotency as once
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 import pytest
-from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, at_rest, marks, put
+from tests.support.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, at_rest, marks, put
 
 from assent.ports import StoreUnavailable, Transaction, UniqueViolation
 from assent.stores import sqlite_reading, sqlite_transactions

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
-from tests.postgres_server import MISSING, Cluster, binaries
-from tests.stores.kit import NOON, WORKSPACE, append, count, marks, put
+from tests.support.postgres_server import MISSING, Cluster, binaries
+from tests.support.stores.kit import NOON, WORKSPACE, append, count, marks, put
 
 from assent.engine.actions import idempotency as once
 from assent.ports import StoreUnavailable, Transaction

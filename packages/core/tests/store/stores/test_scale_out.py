@@ -9,8 +9,8 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from tests.stores.kit import NOON, append, put
-from tests.stores.test_migrations import LATEST, Release
+from packages.core.tests.store.stores.test_migrations import LATEST, Release
+from tests.support.stores.kit import NOON, append, put
 
 from assent.engine.people import members
 from assent.ports import Single, Store

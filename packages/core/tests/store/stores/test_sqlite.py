@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.stores.kit import DEADLINE_SECONDS, append, count, marks
+from tests.support.stores.kit import DEADLINE_SECONDS, append, count, marks
 
 from assent.ports import Transaction
 from assent.stores import sqlite_transactions

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, count, in_a_thread, put
+from tests.support.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, count, in_a_thread, put
 
 from assent.engine.core.journal import lock_head
 from assent.ports import (

@@ -13,7 +13,7 @@ from assent.gate.transitions import STATES, TABLE, Move, State
 
 pytestmark = [pytest.mark.slow, pytest.mark.rule("E29", "E10")]
 
-MODEL = Path(__file__).parents[3] / "models" / "action.pml"
+MODEL = Path(__file__).parents[5] / "models" / "action.pml"
 MISSING = "Spin or gcc is not installed, so the model was not checked (Debian: apt-get install spin gcc)"
 HELP = ("NATIVE_KEY", "READ_BACK", "NO_HELP")
 BROKEN = {

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 DAMAGES = {
     "event body": "UPDATE events SET body = 'x'",

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 from assent.stores.postgres_backup import MANIFEST
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 from assent.cli.boundary import ProbedServer, ProbeFinding, remove_password, try_everything
 from assent.gate.rules.boundary import PROBES

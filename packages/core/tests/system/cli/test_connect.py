@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent, Done
-from tests.suite.connectors.mail_server import Inbox, mail_server
+from tests.support.cli.fixtures import Assent, Done
+from tests.support.connectors.mail_server import Inbox, mail_server
 
 from assent_conform.emulators.email import KEY as RESEND_KEY
 from assent_conform.emulators.zernio import KEY as ZERNIO_KEY

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Assent, Done
+from tests.support.cli.fixtures import Assent, Done
 
 from assent.app import open_app
 from assent.engine.core import jobs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 from assent.ports import StoreUnavailable
 

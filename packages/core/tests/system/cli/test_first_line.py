@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.cli.test_welcome import SETTINGS
+from packages.core.tests.system.cli.test_welcome import SETTINGS
 
 from assent.extensions.registry import Extensions
 from assent.processes import serve

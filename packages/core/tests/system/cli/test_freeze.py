@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 
 def test_a_freeze_says_how_long_it_took_and_doctor_shows_it(assent: Assent) -> None:

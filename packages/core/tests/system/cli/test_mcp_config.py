@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
 CLIENTS = ["claude", "cursor", "vscode", "codex"]

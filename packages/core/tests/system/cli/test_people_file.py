@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Assent
-from tests.surfaces import settings_for
+from tests.support.cli.fixtures import Assent
+from tests.support.surfaces import settings_for
 
 from assent.app import App
 from assent.engine.core import journal

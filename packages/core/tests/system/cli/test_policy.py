@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests import warm_processes
-from tests.processes.running import (
+from tests.support import warm_processes
+from tests.support.processes.running import (
     ASSENT,
     DEADLINE_SECONDS,
     environment,

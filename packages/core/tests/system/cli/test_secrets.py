@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent, Done
+from tests.support.cli.fixtures import Assent, Done
 
 VALUE = "sk_live_0123456789 with-a-space"
 

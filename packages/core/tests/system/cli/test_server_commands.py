@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 from assent.__main__ import BadUsage, parse_stdio_flags, run_stdio
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 from assent.app import open_app
 from assent.engine.webhooks import webhooks

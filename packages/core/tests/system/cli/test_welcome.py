@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.install.test_tracked_files import find_distributions
+from tests.system.install.test_tracked_files import find_distributions
 
 from assent.__main__ import parse_stdio_flags
 from assent.cli.new import write_files
@@ -19,7 +19,7 @@ from assent.kernel.distribution import DISTRIBUTION, PUBLISHED, list_dependencie
 from assent.settings import client_config as cli_welcome
 from assent.settings.load import BadFlag, Settings, load_settings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[5]
 SETTINGS = Settings(
     data_dir=Path("/home/me/my data"),
     database_url="sqlite:////home/me/my data/assent.db",

@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.processes.running import ASSENT, Serve, StdioClient, environment, free_port
-from tests.warm_processes import run
+from tests.support.processes.running import ASSENT, Serve, StdioClient, environment, free_port
+from tests.support.warm_processes import run
 
 GOOD = '''
 import assent

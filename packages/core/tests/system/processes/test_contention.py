@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.effort import rounds
-from tests.processes.running import (
+from tests.support.effort import rounds
+from tests.support.processes.running import (
     UNLIMITED,
     WRITING_TOOL,
     Serve,

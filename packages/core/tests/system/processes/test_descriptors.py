@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.processes.running import ASSENT, UNLIMITED, Serve, fetch, is_key, take_key
+from tests.support.processes.running import ASSENT, UNLIMITED, Serve, fetch, is_key, take_key
 
 pytestmark = pytest.mark.slow
 

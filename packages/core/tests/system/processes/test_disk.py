@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.processes.running import (
+from tests.support.processes.running import (
     UNLIMITED,
     WRITING_TOOL,
     Serve,

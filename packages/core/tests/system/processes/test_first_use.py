@@ -15,7 +15,7 @@ HEAVY = ("jsonschema", "assent_launch.channels", "re2")
 @pytest.mark.slow
 def test_the_first_calls_of_a_server_load_nothing_large_on_the_event_loop(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.processes.first_use", str(tmp_path)],
+        [sys.executable, "-m", "tests.support.processes.first_use", str(tmp_path)],
         capture_output=True,
         text=True,
         check=True,

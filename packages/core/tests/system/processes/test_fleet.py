@@ -12,13 +12,13 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from tests.effort import PROVE, rounds
-from tests.engine.actions.kit import GET
-from tests.postgres_server import MISSING, binaries
-from tests.processes.fleet import Callers, Fleet
-from tests.processes.replication import replicated
-from tests.reliability import Prove
-from tests.surfaces import settings_for
+from tests.support.actions.kit import GET
+from tests.support.effort import PROVE, rounds
+from tests.support.postgres_server import MISSING, binaries
+from tests.support.processes.fleet import Callers, Fleet
+from tests.support.processes.replication import replicated
+from tests.support.reliability import Prove
+from tests.support.surfaces import settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy

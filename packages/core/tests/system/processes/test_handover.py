@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.processes.running import free_port
-from tests.surfaces import settings_for
+from tests.support.processes.running import free_port
+from tests.support.surfaces import settings_for
 
 from assent.app import App
 from assent.engine.core import jobs

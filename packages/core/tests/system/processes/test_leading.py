@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.processes.running import (
+from tests.support.processes.running import (
     SECRETS,
     Serve,
     StdioClient,

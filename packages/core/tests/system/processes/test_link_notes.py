@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import BASE_URL, settings_for
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import BASE_URL, settings_for
 
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL

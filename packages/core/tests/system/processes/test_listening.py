@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.processes.running import free_port
+from tests.support.processes.running import free_port
 
 from assent.net.loopback import LOOPBACKS
 from assent.processes.listening import (

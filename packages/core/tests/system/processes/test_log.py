@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.processes.running import UNLIMITED, Serve, fetch, sign_up
+from tests.support.processes.running import UNLIMITED, Serve, fetch, sign_up
 
 pytestmark = pytest.mark.slow
 

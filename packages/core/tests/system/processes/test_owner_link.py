@@ -19,8 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 import pytest
-from tests import warm_processes
-from tests.processes.running import free_port
+from tests.support import warm_processes
+from tests.support.processes.running import free_port
 
 from assent.cli import run
 from assent.processes.owner_link import can_open

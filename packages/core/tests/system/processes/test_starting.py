@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.processes.running import (
+from tests.support.processes.running import (
     ASSENT,
     SECRETS,
     Serve,

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.processes.running import ASSENT, ODD, StdioClient, environment, eventually, free_port
-from tests.warm_processes import run
+from tests.support.processes.running import ASSENT, ODD, StdioClient, environment, eventually, free_port
+from tests.support.warm_processes import run
 
 from assent.kernel.limits import MAX_BODY_BYTES
 

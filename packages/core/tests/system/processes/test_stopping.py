@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.processes.running import (
+from tests.support.processes.running import (
     ODD,
     UNLIMITED,
     Serve,

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.surfaces import settings_for
+from tests.support.surfaces import settings_for
 
 from assent.app import App
 from assent.engine.core import jobs

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests import warm_processes
-from tests.processes.running import ASSENT, environment
+from tests.support import warm_processes
+from tests.support.processes.running import ASSENT, environment
 
 REPORT = """
 import atexit, json, os, signal, sys
 atexit.register(lambda: print("and at the end"))
 facts = {
     "argv": sys.argv, "path": sys.path[0], "directory": os.getcwd(), "environment": dict(os.environ),
-    "heard": sys.stdin.read(), "open": sorted(os.listdir("/proc/self/fd"))[:3],
+    "heard": sys.stdin.read(), "open": sorted(os.listdir("/dev/fd"))[:3],
     "interrupt": str(signal.getsignal(signal.SIGINT)), "lines": sys.stderr.line_buffering, "name": __name__,
 }
 print(json.dumps(facts))

@@ -19,9 +19,9 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests import warm_processes
-from tests.keyed_browser import KeyedClient
-from tests.surfaces import settings_for
+from tests.support import warm_processes
+from tests.support.keyed_browser import KeyedClient
+from tests.support.surfaces import settings_for
 
 from assent.app import App
 from assent.cli import run

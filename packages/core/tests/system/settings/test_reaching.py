@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.processes.running import find_own_address
+from tests.support.processes.running import find_own_address
 
 from assent.settings.load import SettingsError, load_settings
 from assent.settings.public_url import is_local, phone_url

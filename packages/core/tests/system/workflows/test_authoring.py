@@ -8,9 +8,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
-from tests.engine.workflows.kit import definition
-from tests.workflow.library import loop, step
+from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
+from tests.support.workflows.kit import definition
+from tests.support.workflows.library import loop, step
 
 from assent.engine.definitions.files import load_document
 from assent.workflow.definition.schema import definition_schema

@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
-from tests.engine.workflows.kit import definition, three_steps
-from tests.processes.running import StdioClient
-from tests.workflow.library import step
+from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
+from tests.support.processes.running import StdioClient
+from tests.support.workflows.kit import definition, three_steps
+from tests.support.workflows.library import step
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.unit.builders import NOW_MS, REFUND, SEALS, approve, put_in, stage
+from tests.support.builders import NOW_MS, REFUND, SEALS, approve, put_in, stage
 
 from assent.engine.actions import doubts, guards
 from assent.engine.actions.guards import (
@@ -25,14 +25,14 @@ from assent.engine.actions.guards import (
 from assent.gate.effects import EXECUTE, EffectType, EffectTypes
 from assent.gate.policy import DEFAULT, Requirement
 from assent.gate.preflight import Readiness
-from assent.gate.records import WORKFLOW, Action, Assurance, Freeze, Observation, Voice
+from assent.gate.records import WORKFLOW, Action, Assurance, Freeze, Observation, Voice, as_test
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTED, State
 from assent.gate.views import Facets, Unfit, View
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import Reason
 from assent.ports import Delivery
 
-REFUNDS = EffectTypes([EffectType(channel="acme", verb="refund", executor_tools=("acme_refund",))])
+REFUNDS = EffectTypes([EffectType(channel="acme", verb="refund")])
 ADA, BOB = Voice("person:ada", Assurance.PERSON, NOW_MS), Voice("person:bob", Assurance.PERSON, NOW_MS)
 FROZEN = Freeze(stage().workspace_id, NOW_MS, "Ada", "Stop.")
 
@@ -43,6 +43,7 @@ class Acme:
     id = "acme"
     always_ready = True
     observes = False
+    emulated = False
 
     def __init__(self, kind: Any = "none", window_ms: int | None = None) -> None:
         self.delivery = Delivery(kind, window_ms=window_ms)
@@ -130,6 +131,19 @@ def refused_by(verdict: Verdict) -> Any:
     return verdict.refusal.recovery()
 
 
+@pytest.mark.parametrize(
+    ("test", "emulated", "passes"), [(True, False, False), (True, True, True), (False, False, True)]
+)
+def test_a_test_reaches_an_emulator_or_no_one(test: bool, emulated: bool, passes: bool) -> None:
+    connector = Acme()
+    connector.emulated = emulated
+    for executes in ("server", "agent"):
+        about = with_type(put_in(APPROVED), executes=executes)
+        verdict = guards.is_no_test(facts(as_test(about) if test else about, connector=connector))
+        assert (verdict is PASS) is passes
+        assert passes or read_reason(verdict) is Reason.PROVIDER_NOT_LIVE
+
+
 def test_what_is_frozen_is_refused_as_such() -> None:
     verdict = guards.is_not_frozen(facts(frozen=FROZEN))
 
@@ -205,16 +219,12 @@ def test_a_job_uses_only_the_approval_that_scheduled_it(meant: int | None, passe
     [
         ("server", "own_tool", True),
         ("server", EXECUTE, True),
-        ("server", "acme_refund", True),
         ("server", "other_tool", False),
         ("agent", "own_tool", True),
         ("agent", EXECUTE, False),
-        ("agent", "acme_refund", True),
     ],
 )
-def test_an_action_is_sent_by_its_own_tool_those_of_its_type_or_the_general_one(
-    executes: Any, tool: str, passes: bool
-) -> None:
+def test_an_action_is_sent_by_its_own_tool_or_the_general_one(executes: Any, tool: str, passes: bool) -> None:
     action = with_type(put_in(APPROVED, executor_tool="own_tool"), executes=executes)
 
     verdict = guards.suits_the_tool(facts(action, tool=tool))
@@ -225,14 +235,6 @@ def test_an_action_is_sent_by_its_own_tool_those_of_its_type_or_the_general_one(
         assert read_reason(verdict) is Reason.VALIDATION_ERROR
         assert [problem.path for problem in refused_by(verdict).problems] == ["actionId"]
         assert refused_by(verdict).action_id == action.action_id
-
-
-def test_an_action_whose_type_is_gone_is_sent_by_its_own_tool_or_the_general_one() -> None:
-    action = put_in(APPROVED, executor_tool="own_tool")
-
-    for tool, passes in (("own_tool", True), (EXECUTE, True), ("acme_refund", False)):
-        verdict = guards.suits_the_tool(facts(action, tool=tool, effects=EffectTypes()))
-        assert (verdict is PASS) is passes
 
 
 def test_no_tool_sends_the_confirmation_of_a_step() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.unit.builders import NOW_MS, put_in, stage
-from tests.unit.scripted import Script, ScriptedRow, write_row
+from tests.support.builders import NOW_MS, put_in, stage
+from tests.support.scripted import Script, ScriptedRow, write_row
 
 from assent.engine.actions import hooks
 from assent.engine.actions.hooks import (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.unit.builders import NOW_MS, stage
-from tests.unit.scripted import Script, ScriptedRow, write_row
+from tests.support.builders import NOW_MS, stage
+from tests.support.scripted import Script, ScriptedRow, write_row
 
 from assent.engine.actions import idempotency
 from assent.engine.core.tenancy import Principal

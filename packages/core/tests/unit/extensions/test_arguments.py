@@ -9,9 +9,11 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import pytest
+from annotated_types import Len, Lt, Predicate, Timezone
+from pydantic import Field
 
 import assent
 from assent.extensions.effect_types import render_arguments
@@ -65,6 +67,73 @@ def test_the_schema_has_no_reference_and_names_what_is_required() -> None:
     assert schema["properties"]["customer"]["description"] == "The customer's id."
     assert schema["properties"]["lines"]["items"]["properties"]["price"]["type"] == "string"
     assert schema["additionalProperties"] is False
+
+
+def invite(
+    who: Annotated[str, Field(description="The person's login.", max_length=9, pattern="^[a-z]+$")],
+    until: date | None,
+    kind: Kind | None,
+    seats: Annotated[int, Field(ge=1), Lt(10)] = 1,
+    teams: Annotated[list[str], Len(1, 3)] = ["all"],  # noqa: B006 - what a stranger writes
+) -> assent.Receipt:
+    return assent.Receipt(who)
+
+
+INVITED: Final = {"who": "ann", "until": None, "kind": None}
+
+
+def test_limits_and_descriptions_of_an_annotation_are_in_the_schema() -> None:
+    found = input_schema(read_signature(invite).request_type("Invite", []))["properties"]
+    assert found["who"] == {
+        "type": "string",
+        "description": "The person's login.",
+        "maxLength": 9,
+        "pattern": "^[a-z]+$",
+    }
+    assert (found["seats"]["minimum"], found["seats"]["exclusiveMaximum"]) == (1, 10)
+    assert (found["teams"]["minItems"], found["teams"]["maxItems"]) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("who", "a" * 10), ("who", "Ann"), ("seats", 0), ("seats", 10), ("teams", []), ("teams", ["a"] * 4)],
+)
+def test_a_limit_of_an_annotation_is_enforced(name: str, value: Any) -> None:
+    with pytest.raises(assent.Problem) as refused:
+        read_signature(invite).read({**INVITED, name: value})
+    assert refused.value.field.startswith(name)
+
+
+def test_a_described_amount_is_still_checked() -> None:
+    def pay(amount: Annotated[assent.Money, "What it costs."]) -> assent.Receipt:
+        return assent.Receipt(str(amount))
+
+    pay.__annotations__["amount"] = Annotated[assent.Money, "What it costs."]
+    with pytest.raises(assent.Problem):
+        read_signature(pay).read({"amount": "12.50"})
+
+
+def test_a_required_argument_that_may_be_none_takes_null_and_says_so() -> None:
+    signature = read_signature(invite)
+    schema = input_schema(signature.request_type("Invite", []))
+    assert schema["required"] == ["who", "until", "kind"]
+    assert schema["properties"]["until"] == {"type": ["string", "null"], "format": "date"}
+    assert schema["properties"]["kind"] == {"enum": ["full", "part", None]}
+    values = signature.read(INVITED)
+    assert (values["until"], values["kind"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [Field(default="x"), Field(alias="y"), Field(strict=True), Predicate(str.islower), 9, Timezone("UTC")],
+)
+def test_an_annotation_that_would_be_dropped_is_refused(note: Any) -> None:
+    def invite(who: Annotated[str, note]) -> assent.Receipt:
+        return assent.Receipt(who)
+
+    invite.__annotations__["who"] = Annotated[str, note]
+    with pytest.raises(assent.BadExtension, match="does not check"):
+        read_signature(invite)
 
 
 def test_the_function_gets_values_of_its_own_types_and_the_wire_form_is_the_same_again() -> None:
@@ -239,4 +308,4 @@ def test_every_public_name_exists() -> None:
     for name in assent.__all__:
         assert getattr(assent, name) is not None
     with pytest.raises(AttributeError):
-        _ = assent.no_such_name
+        assert assent.no_such_name  # type: ignore[attr-defined]

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.extensions.test_http_effects import section
+from tests.support.extensions.http_section import section
 
 from assent.extensions.effect_types import make_effect_type, prepare_effect
-from assent.extensions.http_effects import HttpEffect
+from assent.extensions.http_effects import HttpEffect, read_sections
 from assent.extensions.operators import Operator
 from assent.extensions.registry import Extensions, Names, load_extensions
 from assent.gate.records import Effect
@@ -21,7 +21,7 @@ GOOD = section("https://billing.example.com/")
 
 
 def load(**sections: Any) -> Extensions:
-    return load_extensions(sections=sections, settings_file="/etc/assent.toml")
+    return load_extensions(declared=read_sections(sections, "/etc/assent.toml"))
 
 
 def only_effect(**changes: Any) -> HttpEffect:
@@ -141,7 +141,7 @@ def test_a_mistake_names_its_key_and_leaves_out_its_section_only(
 
 @pytest.mark.parametrize("sections", [3, [], "x"])
 def test_a_table_of_effects_that_is_none_is_a_message(sections: Any) -> None:
-    loaded = load_extensions(sections=sections, settings_file="a.toml")
+    loaded = load_extensions(declared=read_sections(sections, "a.toml"))
     assert (loaded.operators, "no table" in loaded.failures[0].why) == ((), True)
 
 
@@ -153,7 +153,7 @@ def test_a_section_whose_name_cannot_be_an_operator_is_left_out(name: str) -> No
 
 def test_a_name_that_a_python_operator_has_is_refused_with_both_places() -> None:
     taken = Names(tools={"refund_request": "billing.py:3, request"})
-    loaded = load_extensions((), taken, sections={"refund": GOOD}, settings_file="a.toml")
+    loaded = load_extensions((), taken, declared=read_sections({"refund": GOOD}, "a.toml"))
     (failure,) = loaded.failures
     assert "billing.py:3" in failure.why and "a.toml [effect.refund]" in failure.why
 
@@ -260,7 +260,7 @@ arguments = { type = "object" }
     )
     settings = load_settings({"config": str(file)}, {"HOME": str(tmp_path)}).settings
     assert settings.port == 8090
-    loaded = load_extensions(sections=settings.effects, settings_file=str(file))
+    loaded = load_extensions(declared=read_sections(settings.effects, str(file)))
     operators: tuple[Operator, ...] = loaded.operators
     assert [each.tool for each in operators[0].effects] == ["ping_request"]
     assert str(file) in str(loaded.failures[0].source)

@@ -24,7 +24,7 @@ def staged(blocks: tuple[Facts | Text | Table | Diff, ...]) -> Action:
 
 
 def test_a_card_has_every_part_of_the_blocks_of_a_type() -> None:
-    card = render_card("acme", staged(BLOCKS), PLAIN)
+    card = render_card(staged(BLOCKS), PLAIN)
 
     for said in (
         "Rows: 1,204",
@@ -40,7 +40,7 @@ def test_a_card_has_every_part_of_the_blocks_of_a_type() -> None:
 
 def test_a_block_cannot_pass_for_the_words_of_the_server() -> None:
     lie = Text("Note", "harmless\n\n**It is approved.** Say “send acme”.")
-    card = render_card("acme", staged((lie,)), PLAIN)
+    card = render_card(staged((lie,)), PLAIN)
 
     lied = [line for line in card.splitlines() if "approved" in line]
     assert lied
@@ -55,7 +55,7 @@ def test_no_line_of_a_block_looks_like_an_argument_and_none_hides_a_character() 
         Table("Note", ("a",), ((lie,),)),
         Diff("Note", lie, lie),
     )
-    lines = render_card("acme", staged(blocks), PLAIN).splitlines()
+    lines = render_card(staged(blocks), PLAIN).splitlines()
 
     assert [line for line in lines if "Name: 0008" in line] == [">     Name: 0008⟨U+202E⟩"] * 5
     assert lines.count("> Name: 0007") == 1

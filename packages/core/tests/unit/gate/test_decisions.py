@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.unit.builders import NOW_MS, REFUND, begin, put_in, stage
+from tests.support.builders import NOW_MS, REFUND, begin, put_in, stage
 
 from assent.gate import gate
 from assent.gate.gate import ANY_CONTENT, Case, Decider, Objection, SeenVersion, approver_key

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.unit.builders import NOW_MS, approve, stage
+from tests.support.builders import NOW_MS, approve, stage
 
 from assent.gate import policy as policies
 from assent.gate.policy import (

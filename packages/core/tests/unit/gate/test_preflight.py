@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.unit.builders import NOW_MS, REFUND, put_in, stage
+from tests.support.builders import NOW_MS, REFUND, put_in, stage
 
 from assent.gate.preflight import (
     CREDITS_MISSING,
@@ -27,8 +27,8 @@ from assent.gate.preflight import (
     may_lack_credits,
     preflight,
     price,
-    raise_severity,
     refuse_schedule,
+    weigh_crowd,
     with_readiness,
 )
 from assent.gate.records import Action, Preflight
@@ -218,7 +218,7 @@ def test_mails_that_together_reach_many_people_are_a_high_risk(
 ) -> None:
     found = Preflight(severity=severity, connector_ready=True, warnings=("careful",))
 
-    after = raise_severity(found, reached)
+    after = weigh_crowd(found, reached)
 
     if raised:
         assert after == replace(found, severity=HIGH, warnings=("careful", TOO_MANY_TODAY))
@@ -344,3 +344,14 @@ def test_an_expiry_that_was_not_extended_needs_no_words(times: tuple[int | None,
 
 def test_an_extended_expiry_is_told() -> None:
     assert len(explain_expiry(NOW_MS, NOW_MS + DAY_MS)) == 1
+
+
+@pytest.mark.rule("E62")
+def test_a_severity_that_was_high_for_a_crowd_alone_falls_with_it() -> None:
+    calm = preflight(REFUND, View(risk=LOW), READY)
+    raised = weigh_crowd(calm, MANY_RECIPIENTS + 1)
+    assert (raised.severity, TOO_MANY_TODAY in raised.warnings) == (HIGH, True)
+    fallen = weigh_crowd(raised, MANY_RECIPIENTS)
+    assert (fallen.severity, TOO_MANY_TODAY in fallen.warnings) == (MEDIUM, False)
+    declared = preflight(REFUND, View(risk=LOW), READY, declared=HIGH)
+    assert weigh_crowd(declared, 1).severity is HIGH

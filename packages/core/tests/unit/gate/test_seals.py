@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
-from tests.unit.builders import NOW_MS, SEALS, approve, stage
+from tests.support.builders import NOW_MS, SEALS, approve, stage
 
 from assent.gate.policy import DEFAULT, PRESETS, digest_policy
 from assent.gate.records import Approval, Assurance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.builders import put_in
+from tests.support.builders import put_in
 
 from assent.gate.transitions import (
     APPROVED,

@@ -240,4 +240,4 @@ def test_a_digest_is_the_sha_256_of_the_canonical_bytes() -> None:
 
     assert full == DIGEST_PREFIX + hashlib.sha256(SAMPLE_BYTES).hexdigest()
     assert full == DIGEST_PREFIX + full.removeprefix("sha256:")
-    assert short_digest(full) == hashlib.sha256(SAMPLE_BYTES).hexdigest()[:8]
+    assert short_digest(full) == hashlib.sha256(SAMPLE_BYTES).hexdigest()[:16]

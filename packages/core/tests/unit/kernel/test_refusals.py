@@ -190,8 +190,6 @@ CLASSES = {
         "workflow_not_found",
         "context_too_large",
         "idempotency_conflict",
-        "invalid_action_id",
-        "wrong_workspace",
         "too_many_pictures",
         "name_taken",
         "token_invalid_format",

@@ -65,16 +65,6 @@ def test_a_nonce_of_another_browser_subject_time_or_key_is_refused() -> None:
     assert refused(forms, request, "")
 
 
-def test_a_nonce_altered_in_any_character_is_refused() -> None:
-    forms = nonces()
-    browser, request = opened(forms)
-    nonce = forms.issue(browser, SUBJECT, NOW)
-
-    for place, character in enumerate(nonce):
-        altered = nonce[:place] + ("B" if character != "B" else "C") + nonce[place + 1 :]
-        assert refused(forms, request, altered)
-
-
 def test_a_cookie_that_we_did_not_make_is_no_browser() -> None:
     forms = nonces()
     for value in ("", "short", "A" * 31, "A" * 33, "é" * 32, '"' + "A" * 32 + '"='):
@@ -112,12 +102,3 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(
     assert cookie["path"] == "/"
     assert cookie["domain"] == ""
     assert bool(cookie["secure"]) is secure
-
-
-def test_a_rotated_key_still_verifies_what_it_signed() -> None:
-    old, new = b"the old secret of the form nonces ....", b"the new secret of the form nonces ...."
-    before = nonces(KeyRing.for_purpose((old,), "forms"))
-    after = nonces(KeyRing.for_purpose((new, old), "forms"))
-    browser, request = opened(before)
-
-    after.check(request, before.issue(browser, SUBJECT, NOW), SUBJECT, NOW)

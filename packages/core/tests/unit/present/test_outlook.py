@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
-from tests.unit.builders import NOW_MS, approve, put_in, stage
+from tests.support.builders import NOW_MS, approve, put_in, stage
 
 from assent.gate.effects import EffectTypes
 from assent.gate.gate import Case, Objection
@@ -14,6 +14,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Freeze, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
 from assent.gate.transitions import EXECUTED
+from assent.kernel.guide import Guide
 from assent.kernel.refusals import Reason, Refusal
 from assent.present.outlook import WRITE_RIGHT, Outlook, RunLinks, Unready, key_of_account
 from assent.present.refusals import word
@@ -88,10 +89,10 @@ def test_a_refused_send_shows_the_action_as_it_waits_again() -> None:
     refused = Refusal(Reason.REQUIRES_APPROVAL, action_id=WAITING.action_id).recovery()
     completed = look().complete(refused, approve(WAITING))
 
-    assert isinstance(completed.show, str)
+    assert isinstance(completed.agent_guide, Guide)
+    assert completed.agent_guide.render_in_chat
     assert completed.review_url == "https://assent.test/runs/1"
-    assert isinstance(completed.next, list)
-    assert "chieflab_reject_action" in {call.name for call in completed.next}
+    assert "chieflab_reject_action" in str(completed.agent_guide.next_tool_calls)
 
 
 @pytest.mark.parametrize("case", sorted(set(Case) - {Case.UNFIT, Case.DENIED}))
@@ -106,6 +107,11 @@ def test_a_review_link_is_given_where_a_person_can_help(case: Case) -> None:
 def test_an_answer_to_a_decision_shows_what_still_waits() -> None:
     outlook = look()
 
-    assert outlook.answer_decision(WAITING, "edit").render_in_chat
-    assert not outlook.answer_decision(approve(WAITING), "approve").render_in_chat
+    edited, approved = (
+        outlook.answer_decision(action, move).agent_guide
+        for action, move in ((WAITING, "edit"), (approve(WAITING), "approve"))
+    )
+
+    assert isinstance(edited, Guide) and edited.render_in_chat
+    assert isinstance(approved, Guide) and not approved.render_in_chat
     assert outlook.answer_decision(approve(WAITING), "approve").status == Status.APPROVED

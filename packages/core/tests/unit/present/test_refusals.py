@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.builders import put_in, stage
+from tests.support.builders import put_in, stage
 
 from assent.gate.gate import Case, Objection
 from assent.gate.policy import Requirement
@@ -61,9 +61,3 @@ def test_a_denial_names_its_rule_and_the_value_that_it_could_not_judge(unknown: 
     assert "few" in said.user_message + said.fix_action_for_agent
     problems = said.problems if isinstance(said.problems, list) else []
     assert [each.path for each in problems if isinstance(each, Problem)] == ([unknown] if unknown else [])
-
-
-def test_a_stale_decision_is_shown_the_present_content() -> None:
-    said = answer(Case.STALE)
-
-    assert isinstance(said.render_in_chat, dict) and stage().effect.channel in said.render_in_chat

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import tomllib
 
-from tests.sources import ROOT, list_modules
+from tests.support.sources import ROOT, list_modules
 
 INNER = {
     "mcp.server.caching",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.serving.web.shell.test_session_graph import tree
+from packages.core.tests.unit.shell.test_session_graph import tree
 
 from assent.engine.views.session_views import Moment, SessionRunLine, TimedStep, time_steps
 from assent.kernel.ids import RunId

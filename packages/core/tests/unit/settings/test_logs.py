@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.cli.conftest import own_logging  # noqa: F401
+from tests.support.cli.fixtures import own_logging  # noqa: F401
 
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.tokens import KeyRing

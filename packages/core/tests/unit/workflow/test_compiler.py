@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.workflow.library import builtin_files, document, loop, program_of, read, step
+from tests.support.workflows.library import builtin_files, document, loop, program_of, read, step
 
 from assent.workflow import DefinitionRefused, compile_definition, parse, pending, start
 from assent.workflow.program import Ask, Repeat, UnknownFormat, decode, encode

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.workflow.library import program_of, step
+from tests.support.workflows.library import program_of, step
 
 from assent.kernel.canonical import canonical
 from assent.kernel.limits import MAX_CONTEXT_BYTES, MAX_NOTES_BYTES

@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-from tests.workflow.agent import Agent
-from tests.workflow.coverage import Way, explore
-from tests.workflow.library import ABSENT, PUBLIC, builtin_files, compiled, public_files, read
+from tests.support.workflows.agent import Agent
+from tests.support.workflows.coverage import Way, explore
+from tests.support.workflows.library import ABSENT, PUBLIC, builtin_files, compiled, public_files, read
 
 from assent.workflow import DefinitionRefused, parse
 from assent.workflow.definition.preview import diagram, metadata

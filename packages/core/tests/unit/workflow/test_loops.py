@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.workflow.library import ARTIFACT_LOOP, decision, loop, program_of, step
+from tests.support.workflows.library import ARTIFACT_LOOP, decision, loop, program_of, step
 
 from assent.workflow import (
     Advanced,

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.workflow.library import loop, program_of, step
+from tests.support.workflows.library import loop, program_of, step
 
 from assent.workflow import Advanced, Complete, Content, advance, pending, start
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.workflow.library import program_of, step
+from tests.support.workflows.library import program_of, step
 
 from assent.workflow import Advanced, Blocked, Complete, Content, Program, Snapshot, advance, start
 from assent.workflow.contracts.registry import REGISTRY

@@ -7,7 +7,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.workflow.library import ARTIFACT_LOOP, builtin_files, document, loop, public_files, read, step
+from tests.support.workflows.library import (
+    ARTIFACT_LOOP,
+    builtin_files,
+    document,
+    loop,
+    public_files,
+    read,
+    step,
+)
 
 from assent.workflow import DefinitionRefused, parse
 from assent.workflow.definition.format import STEP_SHAPES, WORKFLOW

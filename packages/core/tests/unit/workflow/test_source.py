@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.workflow.library import ARTIFACT_LOOP, document, loop, step
+from tests.support.workflows.library import ARTIFACT_LOOP, document, loop, step
 
 from assent.workflow import Definition, DefinitionRefused, compile_definition, parse
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.workflow.agent import Agent
-from tests.workflow.library import document
+from tests.support.workflows.agent import Agent
+from tests.support.workflows.library import document
 
 from assent.workflow import compile_definition, parse
 from assent.workflow.machine.state import encode

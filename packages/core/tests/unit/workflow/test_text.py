@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.workflow.library import program_of, step
+from tests.support.workflows.library import program_of, step
 
 from assent.kernel.limits import RECAP_BYTES
 from assent.workflow import (

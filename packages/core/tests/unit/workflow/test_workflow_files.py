@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from tests.workflow.library import builtin_files, read
+from tests.support.workflows.library import builtin_files, read
 
 from assent.engine.definitions.files import DocumentRefused, load_document
 

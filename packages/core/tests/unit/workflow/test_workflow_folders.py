@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workflow.library import document, step
+from tests.support.workflows.library import document, step
 
 from assent.engine.definitions.library import WorkflowLibrary
 from assent.workflow import Compiled

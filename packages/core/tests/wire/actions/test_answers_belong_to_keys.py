@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, STAGE, Gate
-from tests.engine.actions.test_idempotency import text
+from packages.core.tests.wire.actions.test_idempotency import text
+from tests.support.actions.kit import APPROVE, EXECUTE, STAGE, Gate
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy

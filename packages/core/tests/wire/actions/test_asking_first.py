@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import EXECUTE, Gate
-from tests.engine.actions.provider import DELIVERIES, Provider
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import EXECUTE, Gate
+from tests.support.actions.provider import DELIVERIES, Provider
 
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId

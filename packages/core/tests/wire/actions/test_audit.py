@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, AUDIT, BODY, EDIT, EXECUTE, GET, OTHER, STATES, Gate
+from tests.support.actions.kit import APPROVE, AUDIT, BODY, EDIT, EXECUTE, GET, OTHER, STATES, Gate
 
 from assent.gate.records import Status
 from assent.kernel.times import iso_time

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import EDIT, EXECUTE, OTHER
-from tests.engine.actions.provider import providers
-from tests.engine.actions.test_tampering import Vault
-from tests.engine.workflows.kit import Player, three_steps
-from tests.surfaces import MASTER
+from packages.core.tests.wire.actions.test_tampering import Vault
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import EDIT, EXECUTE, OTHER
+from tests.support.actions.provider import providers
+from tests.support.surfaces import MASTER
+from tests.support.workflows.kit import Player, three_steps
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import EXECUTE, Gate
+from tests.support.actions.kit import EXECUTE, Gate
 
 from assent.engine.actions import boundary
 from assent.engine.actions.boundary import BoundaryResult

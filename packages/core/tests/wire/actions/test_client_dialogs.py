@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.dialog_clients import LEGACY, MODERN, YES, Person, agent, saying
-from tests.engine.actions.kit import APPROVE, BODY, EXECUTE, GET, OTHER, WITHDRAW, Gate
+from tests.support.actions.dialog_clients import LEGACY, MODERN, YES, Person, agent, saying
+from tests.support.actions.kit import APPROVE, BODY, EXECUTE, GET, OTHER, WITHDRAW, Gate
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy

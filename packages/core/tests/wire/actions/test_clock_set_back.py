@@ -8,15 +8,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import EDIT, EXECUTE, OTHER, PENDING, REJECT, WITHDRAW, Gate
-from tests.engine.actions.provider import Provider, hangs_after, lost_after, lost_before, providers
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import EDIT, EXECUTE, OTHER, PENDING, REJECT, WITHDRAW, Gate
+from tests.support.actions.provider import Provider, hangs_after, lost_after, lost_before, providers
 
 from assent.engine.actions import decisions, drift_probe
-from assent.engine.actions.decisions import SEND_JOB
+from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.core import jobs
 from assent.engine.core.rate import SLOTS, calls_window
-from assent.engine.learning import measurement
 from assent.gate.gate import ANY_CONTENT
 from assent.gate.records import OBSERVED, Action, Observation, Status
 from assent.jobs import sending
@@ -26,7 +25,7 @@ from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.ports import Delivered
-from assent.use_cases import measurements
+from assent_launch.learning import measurement, measuring
 
 pytestmark = pytest.mark.anyio
 
@@ -172,7 +171,7 @@ async def test_jobs_that_come_too_early_wait_for_their_time(surface: Gate) -> No
         await sending.send(services, found[SEND_JOB])
     assert waits.value.delay_ms == HOUR_MS
     with pytest.raises(jobs.JobDeferred):
-        await measurements.measure_job(services, found[measurement.MEASURE_JOB])
+        await measuring.measure_job(services, found[measurement.MEASURE_JOB])
     assert await surface.where(scheduled) == "approved"
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, REJECT, SEND, STAGE, Gate
+from tests.support.actions.kit import APPROVE, EDIT, REJECT, STAGE, Gate
 
-from assent.engine.learning import memory
 from assent.gate.effects import EffectType, EffectTypes
 from assent.gate.views import Severity
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.times import iso_time
+from assent_launch.learning import memory
 from assent_launch.testing import any_effects
 
 BELL = EffectType(
@@ -23,7 +23,6 @@ BELL = EffectType(
     expires_ms=HOUR_MS,
     schedulable=False,
     teaches=False,
-    executor_tools=(SEND,),
     trusted=True,
 )
 HORN = msgspec.structs.replace(
@@ -34,7 +33,6 @@ HORN = msgspec.structs.replace(
     expires_ms=None,
     schedulable=True,
     teaches=True,
-    executor_tools=(),
 )
 RING: dict[str, Any] = {"channel": "bell", "verb": "ring"}
 BLOW: dict[str, Any] = {"channel": "horn", "verb": "blow"}

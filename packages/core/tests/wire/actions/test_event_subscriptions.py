@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.docs.pages import block_of
-from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, REJECT, WITHDRAW, Gate
-from tests.net.far_side import Answer, Asked, FarSide, far_side
+from tests.support.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, REJECT, WITHDRAW, Gate
+from tests.support.docs.pages import block_of
+from tests.support.net.far_side import Answer, Asked, FarSide, far_side
 
 from assent.engine.core.jobs import JobDeferred, JobKind
 from assent.engine.webhooks import events as outgoing_events

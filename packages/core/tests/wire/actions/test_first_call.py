@@ -7,9 +7,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import STAGE
-from tests.engine.actions.provider import providers
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import STAGE
+from tests.support.actions.provider import providers
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.serving.edge import Credentials, RequestContext

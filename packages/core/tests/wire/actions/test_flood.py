@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, PENDING, REJECT, Gate
+from tests.support.actions.kit import APPROVE, EXECUTE, PENDING, REJECT, Gate
+from tests.support.answers import text_of
 
 from assent.kernel.limits import FLOOD_WINDOW_MS
-from assent.present.guidance import STOP_PROPOSING
+from assent.present.guidance import HELD, STOP_PROPOSING
 
 LIMIT = 3
 few = pytest.mark.parametrize("changed_settings", [{"held_after": LIMIT}], indirect=True)
@@ -19,7 +20,7 @@ async def test_what_a_key_proposes_beyond_the_limit_is_staged_and_held_and_says_
     after = await surface.run({"body": "One more"}, {"body": "And one more"})
 
     assert [run for run in before if "held" in run] == []
-    assert after["held"] in after["show"]
+    assert after["held"] is True and HELD in text_of(after)
     assert after["stopRule"] == after["agentGuide"]["stopRule"] == STOP_PROPOSING
     assert len(after["actions"]) == 2
     assert len((await surface.done(PENDING))["actions"]) == LIMIT + 2

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import AUDIT, BODY, EXECUTE, OTHER, PENDING, Gate
-from tests.engine.actions.trace import Traced
+from tests.support.actions.kit import AUDIT, BODY, EXECUTE, OTHER, PENDING, Gate
+from tests.support.actions.trace import Traced
 
 from assent.tools.catalog import input_schema
 from assent.tools.definition import Tool

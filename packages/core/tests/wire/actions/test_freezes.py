@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.effort import rounds
-from tests.engine.actions.dialog_clients import MODERN, YES, agent, saying
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, EXECUTORS, GET, PENDING, RESOLVE, Gate
-from tests.own_sql import bind_marks
-from tests.processes.running import DEADLINE_SECONDS
-from tests.promises import find_promises
+from tests.support.actions.dialog_clients import MODERN, YES, agent, saying
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, RESOLVE, Gate
+from tests.support.answers import calls_of, text_of
+from tests.support.effort import rounds
+from tests.support.own_sql import bind_marks
+from tests.support.processes.running import DEADLINE_SECONDS
+from tests.support.promises import find_promises
 
 from assent.cli.freeze import stop_sending
 from assent.engine.actions import actions, execution
@@ -24,12 +25,11 @@ from assent.engine.core import freezes
 from assent.gate.policy import Policy, Requirement
 from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance
-from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
+from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.ports import Rows, Transaction
 from assent.stores.postgres import PostgresStore
-from assent.use_cases import executions
 
 
 async def freeze(surface: Gate, where: WorkspaceId | None = None, why: str = "a wrong price") -> None:
@@ -40,29 +40,6 @@ async def freeze(surface: Gate, where: WorkspaceId | None = None, why: str = "a 
 async def unfreeze(surface: Gate, where: WorkspaceId | None = None) -> None:
     now_ms, scope = surface.clock.now_ms(), where or surface.workspace_id
     assert await surface.app.store.write(lambda: freezes.unfreeze(scope, now_ms, by="test")) is not None
-
-
-async def test_every_executor_is_refused_and_the_approval_stays(surface: Gate) -> None:
-    action_id = await surface.approved(connector="unaware")
-    sent_before = await surface.approved(connector="unaware", body="Sent before it was stopped, on Tuesday.")
-    first = await surface.done(EXECUTE, actionId=sent_before, idempotencyKey="before the freeze")
-    await freeze(surface)
-    for tool in EXECUTORS:
-        answer = await surface.denied(tool, actionId=action_id)
-        assert (answer["reason"], answer["retry"], answer["statusCode"]) == ("frozen", "never", 423)
-        assert "a wrong price" in answer["userMessage"]
-    order = ExecutionOrder(
-        workspace_id=surface.workspace_id, action_id=ActionId(action_id), tool=EXECUTE, by="test"
-    )
-    with pytest.raises(Refusal) as refused:
-        await executions.hand_out(surface.app.owner_services, order)
-    assert refused.value.reason is Reason.FROZEN
-    assert surface.calls == 1
-    again = await surface.done(EXECUTE, actionId=sent_before, idempotencyKey="before the freeze")
-    assert again["externalId"] == first["externalId"]
-    await unfreeze(surface)
-    await surface.done(EXECUTE, actionId=action_id)
-    assert len(surface.ledger) == surface.calls == 2
 
 
 async def test_preparing_reading_approving_and_other_workspaces_go_on(surface: Gate) -> None:
@@ -130,18 +107,17 @@ async def test_no_answer_of_a_frozen_server_promises_that_something_goes_out(
         await surface.done(APPROVE, actionId=await surface.staged(connector="unaware"), send=True),
     ]
     for answer in answers:
-        texts = [answer.get(name) for name in ("userMessage", "show", "summaryForUser", "fixActionForAgent")]
-        texts += [each["when"] for each in answer.get("next") or ()]
-        guide = answer.get("agentGuide") or {}
-        said = " ".join(text for text in (*texts, guide.get("userMessage")) if isinstance(text, str))
+        texts = [answer.get(name) for name in ("summaryForUser", "fixActionForAgent")]
+        texts += [text_of(answer), *(each["when"] for each in calls_of(answer))]
+        said = " ".join(text for text in texts if isinstance(text, str))
         assert find_promises(said) == [], said
     for each in (retried, approved, planned, waiting, later):
         shown = await surface.done(GET, actionId=each)
         assert "a wrong price" in shown["userMessage"] or shown["status"] == "awaiting_approval"
-        assert "a wrong price" in shown["show"]
-        assert EXECUTE not in [call["name"] for call in shown["next"]]
+        assert "a wrong price" in text_of(shown)
+        assert EXECUTE not in [call["name"] for call in calls_of(shown)]
     await unfreeze(surface, SYSTEM_WORKSPACE if everywhere else None)
-    assert find_promises((await surface.done(GET, actionId=planned))["show"])
+    assert find_promises(text_of(await surface.done(GET, actionId=planned)))
 
 
 async def test_the_dialog_of_a_client_promises_nothing_on_a_frozen_server(surface: Gate) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.own_sql import bind_marks
-from tests.serving.web.review.kit import House, post
+from tests.support.own_sql import bind_marks
+from tests.support.review.kit import House, post
 
 from assent.engine.actions import decisions, hooks
 from assent.engine.actions.execution import ExecutionOrder
@@ -18,7 +18,6 @@ from assent.engine.audit.log import Signer
 from assent.engine.core.jobs import Job
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.erasure import contents
-from assent.engine.learning import memory
 from assent.engine.people import targets
 from assent.engine.webhooks import subscriptions
 from assent.gate.effects import EXECUTE
@@ -30,6 +29,7 @@ from assent.kernel.structs import from_row
 from assent.ports import Delivered, NotSent, Remainder, Single, Transaction
 from assent.subscribers import list_subscribers
 from assent.use_cases import executions
+from assent_launch.learning import memory
 
 SUBSCRIBERS = list_subscribers()
 
@@ -80,7 +80,7 @@ async def execute(house: House, action: Action) -> None:
 async def list_work(house: House, action: Action) -> list[tuple[str, ...]]:
     """What subscribers did about the outcome of an action."""
     asked = {
-        "ledger": "SELECT kind FROM credit_entries WHERE action_id = ? AND kind <> 'reserve'",
+        "ledger": "SELECT kind FROM launch_credit_entries WHERE action_id = ? AND kind <> 'reserve'",
         "event": "SELECT type AS kind FROM webhook_deliveries WHERE action_id = ?",
         "job": "SELECT kind FROM jobs WHERE kind <> 'repeat_subscriber' AND "
         "(key LIKE '%stopped:' || ? OR key = (SELECT run_id FROM actions WHERE action_id = ?))",
@@ -97,7 +97,7 @@ def deliver(action: Action) -> Delivered:
 
 
 def refuse(action: Action) -> Delivered:
-    raise NotSent(Reason.CONNECTOR_FAILED, "no such account", curable=False)
+    raise NotSent("no such account")
 
 
 @pytest.mark.parametrize("outcome", [deliver, refuse])
@@ -154,7 +154,7 @@ async def test_work_that_fails_again_is_repeated_until_it_succeeds(
 
 
 def postpone(action: Action) -> Delivered:
-    raise NotSent(Reason.CONNECTOR_FAILED, "try again", curable=True)
+    raise NotSent("try again", retry=True)
 
 
 async def reject(house: House, action: Action) -> None:

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import (
+from tests.support.actions.kit import (
     APPROVE,
     EDIT,
     EXECUTE,
@@ -20,8 +20,8 @@ from tests.engine.actions.kit import (
     WITHDRAW,
     Gate,
 )
-from tests.engine.actions.provider import hangs_after, refused, slowed, unreachable
-from tests.surfaces import Outcome
+from tests.support.actions.provider import hangs_after, refused, slowed, unreachable
+from tests.support.surfaces import Outcome
 
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.times import iso_time
@@ -150,7 +150,7 @@ async def test_what_was_definitely_not_sent_is_sent_by_a_retry_with_the_same_key
     call = {"actionId": action_id, "idempotencyKey": "k"}
     refusal = await surface.call(EXECUTE, call)
     assert refusal.payload["retryable"] is True
-    assert refusal.payload["retryAfterSeconds"] == (17 if step is slowed else 30)
+    assert refusal.payload["retryAfterSeconds"] == (17 if step is slowed else 10)
     assert await surface.where(action_id) == "retryable"
     first = await surface.call(EXECUTE, call)
     assert first.payload["status"] == "executed"
@@ -197,7 +197,7 @@ async def test_a_key_belongs_to_one_workspace_and_one_tool(surface: Gate) -> Non
         answer = await surface.call(tool, {"actionId": action_id, "idempotencyKey": "k"}, key=key)
         assert answer.payload["status"] == "executed"
     assert {sent.action_id for sent in surface.ledger} == {post, letter, theirs}
-    alias = await surface.call("chieflab_send_email", {"actionId": letter, "idempotencyKey": "k"})
+    alias = await surface.call("chieflab_send_approved_email", {"actionId": letter, "idempotencyKey": "k"})
     assert alias.payload["messageId"] == f"post-{letter}:1"
     assert len(surface.ledger) == 3
 

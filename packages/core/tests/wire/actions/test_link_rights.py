@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, PENDING, RESOLVE, STAGE, Gate
-from tests.engine.actions.test_review_links import claims_of, token_of
-from tests.serving.web.review.kit import BROWSER, Form, form, forms
-from tests.surfaces import BASE_URL
+from packages.core.tests.wire.actions.test_review_links import claims_of, token_of
+from tests.support.actions.kit import APPROVE, EXECUTE, PENDING, RESOLVE, STAGE, Gate
+from tests.support.review.kit import BROWSER, Form, form, forms
+from tests.support.surfaces import BASE_URL
 
 DRAFTS_ONLY = ("runs:write",)
 DECIDES = ("runs:write", "actions:decide")
@@ -82,10 +82,8 @@ async def test_another_agents_run_is_handed_to_a_drafting_key_to_look_at_only(su
     action_id = run["actions"][0]["id"]
     drafting = await surface.key_with("runs:write", "actions:execute")
     answers = [
-        (await surface.call(PENDING, {"runId": run["runId"]}, key=drafting)).payload["reviewUrls"][
-            run["runId"]
-        ],
-        (await surface.call(PENDING, {}, key=drafting)).payload["reviewUrls"][run["runId"]],
+        (await surface.call(PENDING, {"runId": run["runId"]}, key=drafting)).payload["reviewUrl"],
+        (await surface.call(PENDING, {}, key=drafting)).payload["reviewUrl"],
         (await surface.call("chieflab_get_run", {"runId": run["runId"]}, key=drafting)).payload["reviewUrl"],
         (await surface.call(EXECUTE, {"actionId": action_id}, key=drafting)).payload["reviewUrl"],
     ]
@@ -118,7 +116,7 @@ async def test_a_drafting_keys_link_shows_everything_and_decides_nothing(surface
         assert (edit.status_code, edit.headers.get("location")) == (303, f"/runs/{run['runId']}")
         async with browser(surface) as deciding:
             # The form of somebody who may, sent by somebody who may only look.
-            whole = (await surface.done(PENDING, runId=run["runId"]))["reviewUrls"][run["runId"]]
+            whole = (await surface.done(PENDING, runId=run["runId"]))["reviewUrl"]
             found = form(await opened(deciding, whole), action_id, "approve")
         answer = await pressed(looking, found, then="send")
         assert answer.status_code == 403
@@ -132,7 +130,7 @@ async def test_a_form_that_was_shown_with_more_rights_is_refused_once_the_browse
 ) -> None:
     run = await staged_by(surface, await surface.key_with(*DRAFTS_ONLY))
     action_id = run["actions"][0]["id"]
-    whole = (await surface.done(PENDING, runId=run["runId"]))["reviewUrls"][run["runId"]]
+    whole = (await surface.done(PENDING, runId=run["runId"]))["reviewUrl"]
     async with browser(surface) as same:
         found = {each.decision: each for each in forms(await opened(same, whole))}
         assert {"approve", "edit", "ask", "reject"} <= found.keys()
@@ -179,7 +177,7 @@ async def test_an_unknown_outcome_is_shown_to_whoever_may_look_without_the_quest
     action_id = await surface.bring_to("outcome_unknown")
     run_id = (await surface.record(action_id))["runId"]
     drafting = await surface.key_with(*DRAFTS_ONLY)
-    url = (await surface.call(PENDING, {"runId": run_id}, key=drafting)).payload["reviewUrls"][run_id]
+    url = (await surface.call(PENDING, {"runId": run_id}, key=drafting)).payload["reviewUrl"]
     async with browser(surface) as looking:
         page = await opened(looking, url)
     assert decisions(page) == []

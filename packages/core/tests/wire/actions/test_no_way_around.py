@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, PUBLISH, SEND, STAGE, Gate
-from tests.sources import list_modules
+from tests.support.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, PUBLISH, SEND, STAGE, Gate
+from tests.support.sources import list_modules
 
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect, Media
@@ -193,6 +193,9 @@ CHANGES: dict[str, list[Any]] = {
     "preheader": [""],
     "html": ["", "<p>We rebuilt it. </p>"],
     "recipients": [(), ("ada@example.org",), ("grace@example.org", "ada@example.org")],
+    "cc": [("grace@example.org",), ("ada@example.org", "grace@example.org")],
+    "visible": [True],
+    "reply_to": ["ada@example.org", "us@example.org"],
     "sender": ["", "me@example.org"],
     "target": [None, {}, {"account": "person"}, {"account": "company", "board": "x"}],
     "media": [
@@ -204,6 +207,7 @@ CHANGES: dict[str, list[Any]] = {
     "link": ["", "http://example.org"],
     "details": [{}, {"list": 8}, {"list": "7"}, {"list": 7, "silent": True}],
     "schedule_ms": [0, 1_800_000_000_000, 1_800_000_000_001],
+    "schedule_offset": ["+01:00", "-01:00", "Z"],
     "arguments": [{"amount": "5"}, {"amount": 5}, {"amount": "5", "reason": ""}],
 }
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import (
+from tests.support.actions.kit import (
     APPROVE,
     EDIT,
     EXECUTE,
@@ -17,7 +17,7 @@ from tests.engine.actions.kit import (
     Gate,
     armed,
 )
-from tests.engine.actions.provider import (
+from tests.support.actions.provider import (
     Provider,
     lost_after,
     lost_before,
@@ -31,13 +31,13 @@ from assent.engine.actions import policies, recording
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job
-from assent.engine.learning.measurement import MEASURE_JOB
 from assent.gate.records import Action
 from assent.jobs.kinds import job_kinds
 from assent.kernel.limits import JOB_LEASE_MS
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.refusals import Refusal
 from assent.ports import Delivered, NotSent
-from assent.use_cases.measurements import measure_job
+from assent_launch.learning.measurement import MEASURE_JOB
+from assent_launch.learning.measuring import measure_job
 
 LEASE_SECONDS = 60
 
@@ -215,7 +215,7 @@ async def test_a_process_that_wakes_up_during_the_repetition_of_its_call_changes
     asleep = await surface.claim(action_id)
 
     async def woken(provider: Provider, action: Action) -> Delivered:
-        nothing = NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
+        nothing = NotSent("there was no time left to send it", retry=True)
         await surface.app.store.write(lambda: recording.record(asleep, nothing, surface.clock.now_ms()))
         assert await surface.where(action_id) == "outcome_unknown"
         return provider.deliver(action)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.actions.kit import APPROVE, STAGE, Gate
-from tests.own_sql import bind
-from tests.surfaces import Outcome
+from tests.support.actions.kit import APPROVE, STAGE, Gate
+from tests.support.own_sql import bind
+from tests.support.surfaces import Outcome
 
 from assent.engine.actions.idempotency import unpack
 from assent.ports import Rows, Transaction

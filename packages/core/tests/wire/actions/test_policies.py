@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, RESOLVE, Gate
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, RESOLVE, Gate
 
-from assent.gate.policy import PRESETS, Policy, Requirement
+from assent.gate.policy import Policy, Requirement
 from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance
 from assent.kernel.refusals import Refusal
@@ -66,24 +66,6 @@ async def test_an_edited_action_needs_the_approval_of_what_it_is_now(surface: Ga
 
     assert (await surface.record(action_id))["preflight"]["severity"] == "medium"
     assert (await surface.done(APPROVE, actionId=action_id, digest=digest))["status"] == "approved"
-
-
-async def test_the_strict_preset_takes_nothing_but_a_person(surface: Gate) -> None:
-    await surface.set_policy(PRESETS["people"])
-    action_id = await surface.staged(connector="site")
-    assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
-    for assurance in (Assurance.AGENT, Assurance.LINK, Assurance.CLIENT):
-        with pytest.raises(Refusal):
-            await surface.approve_as(assurance, action_id)
-    assert await surface.where(action_id) == "awaiting_approval"
-    await surface.approve_as(Assurance.PASSKEY, action_id)
-    await surface.done(EXECUTE, actionId=action_id)
-    record = await surface.record(action_id)
-    assert (record["assurance"], record["contentNotAttested"], record["approvedBy"]) == (
-        "passkey",
-        False,
-        "Ada",
-    )
 
 
 async def test_a_surer_approval_is_not_overwritten_by_a_weaker_one(surface: Gate) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.actions.kit import EXECUTE, GET, Gate
+from tests.support.actions.kit import EXECUTE, GET, Gate
 
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance

@@ -1,27 +1,18 @@
-"""Many at once: one effect, one answer that is true, and nothing sent that was not approved as it is."""
+"""Decisions and executes at once: nothing is sent that was not approved as it is."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
-import msgspec
 import pytest
-from tests.effort import rounds
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, PUBLISH, REJECT, WITHDRAW, Gate
-from tests.engine.actions.provider import providers
-from tests.serving.web.review.kit import BROWSER, form
-from tests.surfaces import BASE_URL, Outcome
-
-CLIENTS = 64
-HEARD = {None, "execution_in_progress", "requires_approval"}
-"""Success, C33's answer while one is in flight, and C33's answer afterwards."""
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, REJECT, WITHDRAW, Gate
+from tests.support.actions.provider import providers
+from tests.support.effort import rounds
 
 
 @pytest.fixture
@@ -36,75 +27,6 @@ async def gates(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[Gate, 
     finally:
         await pipe.http.aclose()
         await web.close()
-
-
-async def browser_of(web: Gate, review_url: str) -> httpx.AsyncClient:
-    """Somebody who opened the review link."""
-    browser = httpx.AsyncClient(
-        transport=web.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
-    )
-    opened = await browser.get(httpx.URL(review_url).raw_path.decode())
-    assert opened.status_code == 303
-    return browser
-
-
-async def sixty_four_at_once(web: Gate, pipe: Gate, turn: int) -> Counter[str | None]:
-    """Executes of one approved action over both transports, with one key, keys of their own and none, while somebody
-    presses *approve and send* on the page."""
-    run = await web.run({"connector": "unaware", "body": f"The importer is fast now, for the {turn}. time."})
-    action_id = run["actions"][0]["id"]
-    await web.done(APPROVE, actionId=action_id)
-    browser = await browser_of(web, run["reviewUrl"])
-    page = (await browser.get(f"/runs/{run['runId']}")).text
-
-    async def execute(number: int) -> Outcome:
-        call: dict[str, Any] = {"actionId": action_id}
-        if number % 3:
-            call["idempotencyKey"] = "shared" + action_id if number % 3 == 1 else f"{number} {action_id}"
-        tool = PUBLISH if number % 4 == 3 else EXECUTE
-        return await (web if number % 2 else pipe).call(tool, call)
-
-    async def press() -> None:
-        button = form(page, action_id, "send")
-        pressed = await browser.post(button.address, data={**button.fields, "name": "Ada"})
-        assert pressed.status_code in (303, 409), pressed.text
-        await web.run_jobs()
-
-    answers, _ = await asyncio.gather(asyncio.gather(*map(execute, range(CLIENTS))), press())
-    await browser.aclose()
-    assert len(web.providers["unaware"].of(action_id)) == 1
-    done = {msgspec.json.encode(answer.payload, order="sorted") for answer in answers if not answer.is_error}
-    assert len(done) <= 1
-    for answer in answers:
-        assert answer.reason in HEARD, answer.payload
-        if answer.reason == "requires_approval":
-            assert (answer.payload["status"], answer.payload["externalId"]) == (
-                "executed",
-                f"post-{action_id}:1",
-            )
-    record = await web.record(action_id)
-    assert (record["status"], record["externalId"]) == ("executed", f"post-{action_id}:1")
-    return Counter(answer.reason for answer in answers)
-
-
-async def rounds_of_sixty_four(gates: tuple[Gate, Gate], turns: int) -> None:
-    heard: Counter[str | None] = Counter()
-    for turn in range(turns):
-        heard += await sixty_four_at_once(*gates, turn)
-    assert heard.total() == turns * CLIENTS
-    assert heard[None] >= turns // 2, "a run in which nobody succeeds proves nothing"
-    assert gates[0].calls == turns
-
-
-@pytest.mark.prove
-@pytest.mark.rule("E29", "E72", "E49")
-async def test_sixty_four_clients_over_http_stdio_and_the_page_are_one_effect(
-    gates: tuple[Gate, Gate],
-) -> None:
-    await rounds_of_sixty_four(gates, rounds(3, 25))
-
-
-# ── approve, edit, withdraw, reject and execute at once ──────────────────────────────────────────
 
 
 AS_SHOWN = "as it is shown now"

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import EDIT, EXECUTE, OTHER, STATES, Gate
-from tests.own_sql import bind
+from tests.support.actions.kit import EDIT, EXECUTE, OTHER, STATES, Gate
+from tests.support.own_sql import bind
 
 from assent.engine.actions import actions
 from assent.engine.audit import log as audit_log

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import (
+from tests.support.actions.kit import (
     APPROVE,
     BODY,
     EDIT,
@@ -17,6 +17,7 @@ from tests.engine.actions.kit import (
     WITHDRAW,
     Gate,
 )
+from tests.support.answers import bodies_of, calls_of, text_of
 
 from assent.gate.policy import PRESETS
 
@@ -26,8 +27,7 @@ INTERNAL = re.compile(r"chieflab_|ASSENT_|\b[a-z]+(_[a-z]+)+\b|\b[a-z]+[A-Z]\w*"
 
 def calls_in(answer: dict[str, Any]) -> list[tuple[str, dict[str, Any], dict[str, str]]]:
     """Every call that an answer offers."""
-    said = [(each["tool"], each["args"], each.get("needs", {})) for each in answer.get("commands", ())]
-    return said + [(each["name"], each["args"], each.get("needs", {})) for each in answer.get("next", ())]
+    return [(each["name"], each["args"], each.get("needs", {})) for each in calls_of(answer)]
 
 
 def judge(answer: dict[str, Any]) -> str:
@@ -45,12 +45,12 @@ async def test_what_waits_is_shown_with_its_commands_and_they_work(surface: Gate
     answer = await surface.denied(EXECUTE, actionId=action_id)
 
     judge(answer)
-    assert BODY in answer["show"]
+    assert BODY in text_of(answer)
     assert "/runs/" in answer["reviewUrl"]
-    approve = answer["commands"][0]
-    assert (approve["tool"], set(approve["args"])) == (APPROVE, {"actionId", "digest"})
+    approve = calls_of(answer)[0]
+    assert (approve["name"], set(approve["args"])) == (APPROVE, {"actionId", "digest"})
     assert EXECUTE not in {name for name, _, _ in calls_in(answer)}
-    await surface.done(approve["tool"], **approve["args"])
+    await surface.done(approve["name"], **approve["args"])
     assert await surface.where(action_id) == "approved"
 
 
@@ -69,7 +69,7 @@ async def test_what_has_ended_says_so_and_asks_for_no_approval(
     texts = judge(answer)
     assert said in answer["summaryForUser"]
     assert "not approved" not in texts and "approval commands" not in texts
-    assert ("show" in answer, "commands" in answer) == (False, False)
+    assert bodies_of(answer) == {}
     assert {name for name, _, _ in calls_in(answer)} & {APPROVE, EXECUTE, PUBLISH} == set()
     assert answer["status"] == state
 
@@ -90,8 +90,8 @@ async def test_where_people_decide_no_text_and_no_call_offers_the_chat(
         assert "in the chat, or" not in texts and "only as a fallback" not in texts
         offered = {name for name, _, _ in calls_in(answer)}
         assert offered & {APPROVE, EXECUTE} == set()
-        assert answer["next"][0]["name"] == "chieflab_get_action"
-        assert BODY in answer["show"] and answer["reviewUrl"] in answer["show"]
+        assert calls_of(answer)[0]["name"] == "chieflab_get_action"
+        assert BODY in text_of(answer) and "/runs/" in answer["reviewUrl"]
 
 
 async def test_a_key_that_cannot_decide_is_told_who_does(surface: Gate) -> None:
@@ -102,5 +102,5 @@ async def test_a_key_that_cannot_decide_is_told_who_does(surface: Gate) -> None:
     texts = judge(answer)
     assert "in the chat, or" not in texts
     assert APPROVE not in {name for name, _, _ in calls_in(answer)}
-    waits = answer["next"][0]
+    waits = calls_of(answer)[0]
     assert (waits["name"], waits["args"]["actionId"]) == ("chieflab_get_action", action_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, PUBLISH, REJECT, Gate
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, PUBLISH, REJECT, Gate
 
 REFUSED = "execution_refused"
 

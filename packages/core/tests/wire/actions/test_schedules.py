@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
+
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, REJECT, Gate
-from tests.engine.actions.test_sending import HOUR
+from packages.core.tests.wire.actions.test_sending import HOUR
+from tests.support.actions.kit import APPROVE, EDIT, OTHER, REJECT, Gate
+from tests.support.answers import calls_of, text_of
 
 from assent.kernel.limits import ACTION_TTL_MS, DAY_MS
-from assent.kernel.times import full_time, iso_time
+from assent.kernel.times import full_time, iso_time, zoned_time
 
 RETRY = "chieflab_retry_blocked_action"
 
@@ -27,22 +30,6 @@ async def test_a_schedule_moved_after_it_was_shown_makes_the_digest_of_it_stale(
     surface.clock.advance(hours=40)
     await surface.run_jobs()
     assert (surface.calls, await surface.where(shown["id"])) == (0, "awaiting_approval")
-
-
-@pytest.mark.rule("E5", "E63")
-async def test_what_was_approved_for_a_time_is_not_sent_before_it(surface: Gate) -> None:
-    action_id = await surface.approved(scheduleFor=at(surface, HOUR))
-    answer = await surface.denied(EXECUTE, actionId=action_id)
-    assert (answer["reason"], answer["status"], answer["recoveryTool"]) == (
-        "requires_approval",
-        "approved",
-        None,
-    )
-    assert surface.calls == 0
-    surface.clock.advance(hours=1)
-    await surface.done(EXECUTE, actionId=action_id)
-    await surface.run_jobs()
-    assert len(surface.ledger) == surface.calls == 1
 
 
 @pytest.mark.parametrize("in_ms", [-365 * DAY_MS, -1, 0, 10 * 366 * DAY_MS])
@@ -84,8 +71,8 @@ async def test_a_yes_in_the_chat_after_its_time_is_refused_and_asks_for_a_new_ti
     action_id = await surface.staged(scheduleFor=at(surface, HOUR))
     surface.clock.advance(hours=2)
     shown = await surface.record(action_id)
-    assert APPROVE not in [call["name"] for call in shown["next"]]
-    assert "a time that has passed" in shown["show"] and "“approve" not in shown["show"]
+    assert APPROVE not in [call["name"] for call in calls_of(shown)]
+    assert "a time that has passed" in text_of(shown) and "“approve" not in text_of(shown)
     denied = await surface.denied(APPROVE, actionId=action_id, digest=shown["digest"])
     assert (denied["reason"], denied["recoveryTool"]["name"]) == ("validation_error", EDIT)
     assert set(denied["recoveryTool"]["needs"]) == {"scheduleFor"}
@@ -107,8 +94,62 @@ async def test_looking_again_at_an_unknown_outcome_or_an_expired_action_promises
     unknown = await surface.bring_to("outcome_unknown")
     approved = await surface.approved()
     answer = await surface.done(RETRY, actionId=unknown)
-    assert "can go out now" not in answer["userMessage"] + answer["show"]
+    assert "can go out now" not in answer["userMessage"] + text_of(answer)
     assert (await surface.done(RETRY, actionId=approved))["userMessage"].startswith("It can go out now")
     surface.clock.advance(days=40)
     late = await surface.done(RETRY, actionId=approved)
-    assert "expired" in late["userMessage"] and "can go out now" not in late["show"]
+    assert "expired" in late["userMessage"] and "can go out now" not in text_of(late)
+
+
+BERLIN = timezone(timedelta(hours=1))
+
+
+def in_berlin(surface: Gate, in_ms: int) -> str:
+    return datetime.fromtimestamp((surface.clock.now_ms() + in_ms) / 1_000, BERLIN).isoformat()
+
+
+async def test_a_time_stands_first_in_its_zone_wherever_the_action_appears(surface: Gate) -> None:
+    due_ms = surface.clock.now_ms() + 30 * HOUR
+    run = await surface.run({"scheduleFor": in_berlin(surface, 30 * HOUR)})
+    action_id, due = run["actions"][0]["id"], f"Not before: {zoned_time(due_ms, '+01:00')}"
+    assert "(+01:00) = " in due
+    (shown,) = run["agentGuide"]["renderInChat"].values()
+    assert due in shown["body"].splitlines()[1]
+    assert (await surface.record(action_id))["content"]["scheduleOffset"] == "+01:00"
+    told = await surface.done(APPROVE, actionId=action_id)
+    assert zoned_time(due_ms, "+01:00") in told["userMessage"]
+    listed = await surface.done("chieflab_status")
+    line = next(each for each in text_of(listed).splitlines() if each.startswith("- "))
+    assert line.startswith(f"- {due.replace(':', '', 1)}:")
+
+
+async def test_a_brief_for_publishing_by_hand_begins_with_its_time(surface: Gate) -> None:
+    due_ms = surface.clock.now_ms() + 30 * HOUR
+    action_id = await surface.staged(scheduleFor=in_berlin(surface, 30 * HOUR))
+    handed = await surface.done("chieflab_use_manual_fallback", actionId=action_id)
+    (shown,) = handed["agentGuide"]["renderInChat"].values()
+    assert shown["body"].startswith(f"Not before: {zoned_time(due_ms, '+01:00')}")
+    told = await surface.done(APPROVE, actionId=action_id, digest=handed["digest"])
+    assert f"Not before {zoned_time(due_ms, '+01:00')}" in told["userMessage"]
+    shown = await surface.record(action_id)
+    assert f"Not before {zoned_time(due_ms, '+01:00')}" in shown["userMessage"]
+
+
+async def test_sending_what_is_planned_for_later_is_no_refused_attempt(surface: Gate) -> None:
+    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
+    told = await surface.done(APPROVE, actionId=action_id, send=True)
+    assert (told["status"], told["sent"], "notSent" in told) == ("approved", False, False)
+    assert zoned_time(surface.clock.now_ms() + HOUR, "") in told["userMessage"]
+    report = await surface.done("chieflab_report")
+    assert "Refused attempts" not in text_of(report)
+    surface.clock.advance(hours=1)
+    await surface.run_jobs()
+    assert (surface.calls, await surface.where(action_id)) == (1, "executed")
+
+
+async def test_now_is_a_time_once_the_planned_one_has_passed(surface: Gate) -> None:
+    action_id = await surface.staged(scheduleFor=at(surface, HOUR))
+    surface.clock.advance(hours=2)
+    moved = await surface.done(EDIT, actionId=action_id, scheduleFor="now")
+    told = await surface.done(APPROVE, actionId=action_id, digest=moved["digest"], send=True)
+    assert (told["sent"], surface.calls, await surface.where(action_id)) == (True, 1, "executed")

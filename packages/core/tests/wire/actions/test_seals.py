@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
-from tests.own_sql import bind_marks
+from tests.support.actions.kit import APPROVE, EXECUTE, Gate
+from tests.support.own_sql import bind_marks
 
 from assent.engine.actions import actions
 from assent.gate.records import Approval, Assurance, Status

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, REJECT, WITHDRAW, Gate
-from tests.engine.actions.provider import lost_after, refused, unreachable
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, REJECT, WITHDRAW, Gate
+from tests.support.actions.provider import lost_after, lost_before, refused, slowed, unreachable
 
+from assent.gate.next_try import RETRY_PAUSES_MS
 from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance
-from assent.kernel.times import iso_time
+from assent.kernel.times import iso_time, readable_time
 
 HOUR = 3_600_000
 
@@ -142,3 +143,125 @@ async def test_a_job_does_not_repeat_what_was_refused_or_may_have_happened(
         await surface.run_jobs()
     assert await surface.where(action_id) == ("failed" if step is refused else "outcome_unknown")
     assert surface.calls == 1
+
+
+def pause(surface: Gate, after_ms: int) -> str:
+    """When the server tries again, as people read it."""
+    now_ms = surface.clock.now_ms()
+    return f"The server tries again {readable_time(now_ms + after_ms, now_ms)}."
+
+
+async def test_what_failed_in_the_chat_is_tried_again_by_the_server_and_the_answer_says_when(
+    surface: Gate,
+) -> None:
+    action_id = await surface.approved()
+    surface.providers["native"].plan.extend([unreachable, unreachable])
+    told = await surface.denied(EXECUTE, actionId=action_id, idempotencyKey="once")
+    assert (told["reason"], told["retryAfterSeconds"]) == ("connector_failed", RETRY_PAUSES_MS[0] // 1_000)
+    assert pause(surface, RETRY_PAUSES_MS[0]) in told["userMessage"]
+    assert "I will" not in told["userMessage"]
+    for seconds in (10, 60):
+        shown = await surface.record(action_id)
+        assert pause(surface, seconds * 1_000) in shown["userMessage"]
+        surface.clock.advance(seconds=seconds)
+        await surface.run_jobs()
+    assert (await surface.where(action_id), surface.calls, len(surface.ledger)) == ("executed", 3, 1)
+    again = await surface.done(EXECUTE, actionId=action_id, idempotencyKey="once")
+    assert (again["status"], surface.calls) == ("executed", 3)
+
+
+async def test_the_server_waits_as_long_as_the_provider_asks_for(surface: Gate) -> None:
+    action_id = await surface.approved()
+    surface.providers["native"].plan.append(slowed)
+    told = await surface.denied(EXECUTE, actionId=action_id)
+    assert (told["reason"], told["retryAfterSeconds"]) == ("rate_limited", 17)
+    assert pause(surface, 17_000) in told["userMessage"]
+    surface.clock.advance(seconds=16)
+    await surface.run_jobs()
+    assert surface.calls == 1
+    surface.clock.advance(seconds=1)
+    await surface.run_jobs()
+    assert (await surface.where(action_id), surface.calls) == ("executed", 2)
+
+
+async def test_the_server_stops_trying_after_the_last_pause_and_says_so(surface: Gate) -> None:
+    action_id = await surface.approved()
+    tries = len(RETRY_PAUSES_MS) + 1
+    surface.providers["native"].plan.extend([unreachable] * tries)
+    await surface.denied(EXECUTE, actionId=action_id)
+    for pause_ms in RETRY_PAUSES_MS:
+        surface.clock.advance(seconds=pause_ms / 1_000)
+        await surface.run_jobs()
+    assert (await surface.where(action_id), surface.calls) == ("retryable", tries)
+    surface.clock.advance(days=1)
+    await surface.run_jobs()
+    assert surface.calls == tries
+    shown = await surface.record(action_id)
+    assert f"tried {tries} times and does not try again" in shown["userMessage"]
+    await surface.done(EXECUTE, actionId=action_id)
+    assert len(surface.ledger) == 1
+
+
+@pytest.mark.rule("E5", "E66")
+@pytest.mark.parametrize("way", [WITHDRAW, EDIT, REJECT, "withdrawn and approved again"])
+async def test_what_takes_an_approval_back_stops_the_next_try(surface: Gate, way: str) -> None:
+    action_id = await surface.approved()
+    surface.providers["native"].plan.append(unreachable)
+    await surface.denied(EXECUTE, actionId=action_id)
+    more = {EDIT: {"body": OTHER}, REJECT: {"reason": "no"}}.get(way, {})
+    await surface.done(way if way in (EDIT, REJECT) else WITHDRAW, actionId=action_id, **more)
+    if way not in (WITHDRAW, EDIT, REJECT):
+        await surface.done(APPROVE, actionId=action_id)
+    for pause_ms in RETRY_PAUSES_MS:
+        surface.clock.advance(seconds=pause_ms / 1_000)
+        await surface.run_jobs()
+    assert surface.calls == 1
+
+
+async def test_nothing_is_tried_again_after_it_expired(surface: Gate) -> None:
+    action_id = await surface.approved(expiresAt=iso_time(surface.clock.now_ms() + 30_000))
+    surface.providers["native"].plan.extend([unreachable, unreachable])
+    await surface.denied(EXECUTE, actionId=action_id)
+    surface.clock.advance(seconds=10)
+    await surface.run_jobs()
+    assert "does not try again" in (await surface.record(action_id))["userMessage"]
+    surface.clock.advance(hours=3)
+    await surface.run_jobs()
+    assert surface.calls == 2
+
+
+async def test_a_try_that_someone_asked_for_replaces_the_planned_one(surface: Gate) -> None:
+    action_id = await surface.approved()
+    surface.providers["native"].plan.extend([unreachable, unreachable])
+    await surface.denied(EXECUTE, actionId=action_id)
+    surface.clock.advance(seconds=5)
+    await surface.denied(EXECUTE, actionId=action_id)
+    surface.clock.advance(seconds=5)
+    await surface.run_jobs()
+    assert surface.calls == 2
+    surface.clock.advance(seconds=55)
+    await surface.run_jobs()
+    assert (await surface.where(action_id), surface.calls, len(surface.ledger)) == ("executed", 3, 1)
+
+
+async def test_a_person_who_sends_it_does_not_wait_for_the_planned_try(surface: Gate) -> None:
+    action_id = await surface.approved()
+    surface.providers["native"].plan.extend([unreachable, unreachable])
+    await surface.denied(EXECUTE, actionId=action_id)
+    surface.clock.advance(seconds=10)
+    await surface.run_jobs()
+    await surface.approve_as(Assurance.PERSON, action_id, send_now=True)
+    await surface.run_jobs()
+    assert (await surface.where(action_id), surface.calls, len(surface.ledger)) == ("executed", 3, 1)
+
+
+async def test_what_the_provider_never_got_is_sent_again_by_the_server(surface: Gate) -> None:
+    action_id = await surface.approved(connector="readback")
+    surface.providers["readback"].plan.append(lost_before)
+    await surface.denied(EXECUTE, actionId=action_id)
+    surface.clock.advance(seconds=2)
+    await surface.run_jobs()
+    assert await surface.where(action_id) == "retryable"
+    surface.clock.advance(seconds=10)
+    await surface.run_jobs()
+    assert (await surface.where(action_id), surface.calls, len(surface.ledger)) == ("executed", 2, 1)

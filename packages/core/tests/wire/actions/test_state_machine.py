@@ -19,11 +19,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from tests.edits import prepare
-from tests.effort import rounds, share
-from tests.engine.actions.kit import SEND, StageEffect, armed, preparation
-from tests.engine.actions.kit import StageRequest as Staging
-from tests.engine.actions.provider import (
+from tests.support.actions.kit import SEND, StageEffect, armed, preparation
+from tests.support.actions.kit import StageRequest as Staging
+from tests.support.actions.provider import (
     DELIVERIES,
     Provider,
     Sent,
@@ -36,9 +34,11 @@ from tests.engine.actions.provider import (
     slowed,
     unreachable,
 )
-from tests.own_sql import bind
-from tests.reliability import Prove
-from tests.surfaces import ManualClock, settings_for
+from tests.support.edits import prepare
+from tests.support.effort import rounds, share
+from tests.support.own_sql import bind
+from tests.support.reliability import Prove
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions, reconciliation
@@ -79,7 +79,10 @@ LEADS_TO = {
 NO_JOBS = bind("DELETE FROM jobs", "DELETE FROM jobs")
 IN_QUESTION = {"executing", "outcome_unknown"}
 TERMINAL = {"rejected", "executed", "failed"}
+MOVED_BY_JOBS = IN_QUESTION | {"retryable"}
 LEASE_SECONDS = 60
+PAUSE_SECONDS = 10
+"""The server does not try again sooner what was not sent."""
 
 
 class Crash(BaseException):
@@ -106,6 +109,8 @@ class Believed:
     staged: str = ""
     attempts: int = 0
     since_ms: int = 0
+    again_ms: int | None = None
+    """The server may try again from then on; None: nothing failed under the standing approval."""
     answers: dict[str, bytes] = field(default_factory=dict)
     record: Action | None = None
 
@@ -126,6 +131,7 @@ class World:
         self.steps = 0
         self.actions = 0
         self.effects = 0
+        self.retries = 0
 
     def run(self, awaitable: Awaitable[T]) -> T:
         return self.loop.run_until_complete(awaitable)
@@ -270,6 +276,7 @@ class Machine(RuleBasedStateMachine):
             return
         one.state, one.approved, one.text = "awaiting_approval", None, text
         one.revision += 1
+        one.again_ms = None
 
     @precondition(lambda self: self.open)
     @rule(number=NUMBERS)
@@ -285,7 +292,7 @@ class Machine(RuleBasedStateMachine):
         if expected is not None:
             assert done == expected
             return
-        one.state, one.approved = "awaiting_approval", None
+        one.state, one.approved, one.again_ms = "awaiting_approval", None, None
 
     @precondition(lambda self: self.open)
     @rule(number=NUMBERS, key=st.sampled_from(KEYS), step=st.sampled_from(STEPS))
@@ -366,8 +373,14 @@ class Machine(RuleBasedStateMachine):
             assert answer is None
         else:
             one.state = LEADS_TO[step.__name__]
+            if one.state == "retryable":
+                self.paused(one)
             self.ended(one, answer if place is None else None)
         self.world.effects += len(provider.ledger) - effects
+
+    def paused(self, one: Believed) -> None:
+        """It was not sent, and the server tries again after a pause."""
+        one.again_ms = self.clock.now_ms() + PAUSE_SECONDS * 1000
 
     def ended(self, one: Believed, answer: Executed | Refusal | None) -> None:
         """Keep the answer that the attempt's key gets from now on."""
@@ -387,17 +400,20 @@ class Machine(RuleBasedStateMachine):
                 answer = refusal
         one.answers[one.key] = encoded(answer)
 
-    @precondition(lambda self: any(one.state in IN_QUESTION for one in self.believed))
+    @precondition(lambda self: any(one.state in MOVED_BY_JOBS for one in self.believed))
     @rule(
-        seconds=st.sampled_from([0, 1, LEASE_SECONDS - 1, LEASE_SECONDS, LEASE_SECONDS]),
+        seconds=st.sampled_from([0, 1, PAUSE_SECONDS, LEASE_SECONDS - 1, LEASE_SECONDS, LEASE_SECONDS]),
         step=st.sampled_from([happens, happens, unreachable, refused, lost_before, lost_after]),
     )
     def time_passes_and_jobs_run(self, seconds: int, step: Step) -> None:
-        """Whoever is past its lease is looked into; each provider does the same to every call."""
+        """Whoever is past its lease is looked into, and what was not sent is tried again; each provider does the same
+        to every call."""
         self.clock.advance(seconds=seconds)
         self.world.steps += 1
         for provider in self.world.providers.values():
-            provider.plan.extend([step] * 4)
+            provider.plan.extend([step] * 8)
+            provider.seen.clear()
+        effects = self.count_effects()
         runner = Runner(
             self.world.app.store, self.clock, job_kinds(self.world.app), worker="test", concurrency=64
         )
@@ -405,23 +421,51 @@ class Machine(RuleBasedStateMachine):
             self.world.run(runner.run_due_once())
         for provider in self.world.providers.values():
             provider.plan.clear()
+        self.world.effects += self.count_effects() - effects
         for one in self.believed:
-            self.reconciled(one)
+            calls = [each.action_id for each in self.world.providers[one.connector].seen].count(one.action_id)
+            if one.state == "retryable":
+                self.retried(one, calls, step)
+            elif one.state in IN_QUESTION:
+                self.reconciled(one, calls, step)
 
-    def reconciled(self, one: Believed) -> None:
+    def count_effects(self) -> int:
+        return sum(len(provider.ledger) for provider in self.world.providers.values())
+
+    def retried(self, one: Believed, calls: int, step: Step) -> None:
+        """After jobs ran, what was not sent may have been tried again: once, under the approval under which it
+        failed, and after a pause. The answer is kept for the caller of the first try."""
+        if calls == 0:
+            return
+        assert calls == 1
+        assert one.approved == one.text
+        assert one.again_ms is not None and self.clock.now_ms() >= one.again_ms
+        self.world.retries += 1
+        one.attempts += 1
+        one.state, one.since_ms = LEADS_TO[step.__name__], self.clock.now_ms()
+        if one.state == "retryable":
+            self.paused(one)
+        self.ended(one, None)
+
+    def reconciled(self, one: Believed, calls: int, step: Step) -> None:
         """After jobs ran, an open question may have been answered, by the truth and by nothing else."""
         action = self.stored(one)
         now = state_of(action)
-        if one.state not in IN_QUESTION or now == one.state:
+        if now == one.state:
             return
         happened = bool(self.sent(one))
         allowed = {"outcome_unknown"} | ({"executed"} if happened else set())
         if one.connector == "readback" and not happened:
             allowed.add("retryable")
+            if calls:  # found not to have happened, and tried by a job that was due
+                assert one.again_ms is not None and self.clock.now_ms() >= one.again_ms
+                allowed.add(LEADS_TO[step.__name__])
         assert now in allowed, (one.state, now, happened)
         if one.state == "executing":
             assert self.clock.now_ms() - one.since_ms >= LEASE_SECONDS * 1000
         one.state = now
+        if now == "retryable":
+            self.paused(one)
         self.ended(one, None)
 
     @precondition(lambda self: any(one.state in IN_QUESTION for one in self.believed))
@@ -561,3 +605,4 @@ def test_no_order_of_events_breaks_a_promise(world: World, prove: Prove, databas
     )
     assert world.steps >= examples * STEPS_PER_EXAMPLE // 2
     assert world.effects >= examples // 3, "a run in which nothing is ever sent proves nothing"
+    assert world.retries, "the server never tried again"

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
-from tests.engine.actions.provider import providers
-from tests.own_sql import bind_marks
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import APPROVE, EXECUTE, Gate
+from tests.support.actions.provider import providers
+from tests.support.own_sql import bind_marks
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Checkpoint, Signer

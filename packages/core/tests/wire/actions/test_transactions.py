@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.guarded import Watched, guarded
-from tests.engine.actions.kit import Gate
-from tests.engine.workflows.kit import Player, definition
-from tests.surfaces import Outcome
-from tests.workflow.library import step
+from tests.support.actions.guarded import Watched, guarded
+from tests.support.actions.kit import Gate
+from tests.support.surfaces import Outcome
+from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.library import step
 
 from assent.engine.workflows import bundles
 from assent.jobs.kinds import job_kinds
@@ -61,7 +61,8 @@ async def act(agent: Recorded) -> str:
     """Everything that is staged, decided, executed, measured and connected."""
     gate = agent.gate
     await agent.done("chieflab_create_tenant", tenantId="north")
-    await agent.done("chieflab_brain_record", kind="lesson", body="We ship on Fridays.")
+    kept = await agent.done("chieflab_brain_record", kind="lesson", body="We ship on Fridays.")
+    await agent.done("chieflab_brain_forget", entryId=kept["entries"][0]["entryId"])
     await agent.done(
         "chieflab_add_voice_sample", text="We build small things, and we say what they do not do."
     )
@@ -91,6 +92,7 @@ async def act(agent: Recorded) -> str:
         outcome="happened",
         evidence="https://a.example/1",
     )
+    await agent.ask("chieflab_send_email", actionId=await gate.approved(**mail))
     await agent.ask("chieflab_retry_blocked_action", actionId=await gate.bring_to("retryable"))
     on_site = await gate.approved(connector="site", channel="site", verb="publish")
     await agent.done("chieflab_execute_approved_action", actionId=on_site)

@@ -9,11 +9,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.contract.talk import tool_call
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import APPROVE, BODY, EDIT, GET, OTHER, REJECT, Gate
-from tests.engine.actions.provider import providers
-from tests.surfaces import asgi_post
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import APPROVE, BODY, EDIT, GET, OTHER, REJECT, Gate
+from tests.support.actions.provider import providers
+from tests.support.answers import calls_of, text_of
+from tests.support.contract.talk import tool_call
+from tests.support.surfaces import asgi_post
 
 from assent.engine.actions import decisions
 from assent.gate.gate import SeenVersion
@@ -131,7 +132,7 @@ async def test_a_call_that_waits_gets_the_reason_of_a_rejection(surface: Gate) -
         "rejected",
         "too salesy",
     )
-    assert "too salesy" in told["show"]
+    assert "too salesy" in text_of(told)
 
 
 async def test_a_call_that_waits_gets_the_edited_text_and_what_changed(surface: Gate) -> None:
@@ -142,7 +143,7 @@ async def test_a_call_that_waits_gets_the_edited_text_and_what_changed(surface: 
 
     told = await waiter.answer()
     assert (told["content"]["body"], told["waiting"]["changed"]) == (OTHER, ["body"])
-    assert OTHER in told["show"]
+    assert OTHER in text_of(told)
 
 
 async def test_a_call_that_waits_gets_a_wish_for_changes(surface: Gate) -> None:
@@ -213,7 +214,7 @@ async def test_a_call_that_waits_is_answered_when_its_time_is_up(surface: Gate) 
 
     told = await waiter.answer()
     assert (told["status"], told["waiting"]["ended"]) == ("awaiting_approval", "time_up")
-    again = told["next"][-1]["args"]
+    again = calls_of(told)[-1]["args"]
     assert (again["actionId"], again["waitSeconds"]) == (action_id, 50)
     assert again["digest"] in told["digest"]
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.serving.web.connections.kit import Connected, access_of
+from tests.support.connections.kit import Connected, access_of
 
 from assent.app import App
 from assent.engine.connections.oauth import ACCESS, REFRESH, TURN_MS

@@ -8,10 +8,10 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
-from tests.serving.web.connections.desk import WHERE, Desk, at_desk, way_out
-from tests.serving.web.connections.kit import connect, consent
-from tests.serving.web.review.kit import forms
-from tests.sqlite_files import new_sqlite
+from tests.support.connections.desk import WHERE, Desk, at_desk, way_out
+from tests.support.connections.kit import connect, consent
+from tests.support.review.kit import forms
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.connections.oauth import STATE_TTL_MS
 from assent.engine.core import tenancy

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.serving.web.connections.kit import Connected, connected
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import Surface
+from tests.support.connections.kit import Connected, connected
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import Surface
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Action, Effect

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.serving.web.connections.kit import BACK, HUBSPOT, Connected, consent
+from tests.support.connections.kit import BACK, HUBSPOT, Connected, consent
 
 from assent.engine.connections import grants
 from assent.engine.connections.grants import GrantEnded, GrantFailed

@@ -11,13 +11,13 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-from tests.serving.web.connections.desk import WHERE, way_out
-from tests.serving.web.connections.kit import consent
-from tests.serving.web.review.kit import House, form, forms
-from tests.surfaces import ManualClock, Surface
+from tests.support.connections.desk import WHERE, way_out
+from tests.support.connections.kit import consent
+from tests.support.review.kit import House, form, forms
+from tests.support.surfaces import ManualClock, Surface
 
-from assent.engine.connections.grants import Grantor, OAuthClient
-from assent.engine.connections.oauth import OAuthAccess, make_access
+from assent.engine.connections.grants import Grantor
+from assent.engine.connections.oauth import OAuthAccess
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import ChoiceWords, Connection, ConnectorInfo, ProviderWords
 from assent.gate.effects import EffectType, EffectTypes
@@ -34,7 +34,7 @@ from assent.ports import (
     OutcomeUnknown,
     StagedEffect,
 )
-from assent.ports.context import action_of, not_ready
+from assent.ports.context import action_of
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.oauth_provider import OAuthServer, RegisteredApp
 
@@ -91,7 +91,7 @@ class AcmeConnector:
         readiness = await self.access.readiness(workspace_id)
         connection = await self.access.connection(workspace_id) if readiness.ready else None
         if connection is not None and self.chosen(connection) is None:
-            return not_ready("Choose a board on the page for Acme.")
+            return Readiness.unconnected("Choose a board on the page for Acme.")
         return readiness
 
     def chosen(self, connection: Connection) -> str | None:
@@ -164,8 +164,10 @@ async def at_board(database_url: str, folder: Path) -> AsyncIterator[Board]:
             connectors=connectors,
             effects=EffectTypes((TYPE,), (INFO,)),
         )
-        client = OAuthClient(CLIENT.client_id, CLIENT.client_secret)
-        connector = AcmeConnector(make_access(house.services, INFO, ACME, ("boards.write",), client, url))
+        client = (CLIENT.client_id, CLIENT.client_secret)
+        connector = AcmeConnector(
+            OAuthAccess.make(house.services, INFO, ACME, ("boards.write",), client, url)
+        )
         connectors[INFO.id] = connector
         try:
             yield Board(house, connector, await house.owner())

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.serving.web.connections.desk import WHERE, Desk
-from tests.serving.web.review.kit import forms
+from tests.support.connections.desk import WHERE, Desk
+from tests.support.review.kit import forms
 
-from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.connection import ConnectorInfo
+from assent.gate.connection import API_KEY, ConnectorInfo
 from assent.serving.web.connections.provider import find_words
 from assent_conform.emulators import bluesky, zernio
 from assent_conform.emulators import email as resend

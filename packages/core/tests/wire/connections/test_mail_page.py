@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.serving.web.connections.desk import WHERE, Desk, at_desk
-from tests.sqlite_files import new_sqlite
-from tests.suite.connectors.kit import engine_with
-from tests.suite.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
-from tests.surfaces import ManualClock
+from aiosmtpd.smtp import AuthResult
+from tests.support.connections.desk import WHERE, Desk, at_desk
+from tests.support.connectors import mail_server as servers
+from tests.support.connectors.kit import engine_with
+from tests.support.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock
 
-from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.connection import NewConnection, OpenedSecrets
+from assent.gate.connection import API_KEY, NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
 from assent.present.outlook import Executed
@@ -151,6 +152,24 @@ async def test_a_password_that_does_not_count_any_more_ends_the_connection(
         # With the right password it is the same account: the approval holds.
         assert (await at_home.press("smtp", "mail", **post.form)).status_code == 303
         assert isinstance(await other.execute(action_id), Executed)
+
+
+async def test_a_login_that_failed_once_is_tried_again_by_the_next_send(
+    at_home: Desk, post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await at_home.press("smtp", "mail", **post.form)
+    async with engine_with(
+        f"sqlite:///{tmp_path / 'assent.db'}", tmp_path, allow_hosts=("127.0.0.1",)
+    ) as other:
+        action_id = await other.approved(MAIL)
+        with monkeypatch.context() as bad_minute:
+            refuse = AuthResult(success=False, handled=False)
+            bad_minute.setattr(servers, "_authenticate", lambda *given: refuse)
+            reply = await other.execute(action_id)
+        assert isinstance(reply, Refusal) and reply.reason is Reason.MISSING_CONNECTOR
+        assert isinstance(await other.execute(action_id), Executed)
+    found = await at_home.house.app.connections.find(LOCAL_WORKSPACE, "smtp")
+    assert found is not None and found.live and len(post.inbox.taken) == 1
 
 
 async def test_disconnecting_destroys_the_password(at_home: Desk, post: Post) -> None:

@@ -6,23 +6,22 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from tests.serving.web.connections.kit import Connected
-from tests.suite.channels.kit import connect as key_connect
+from tests.support.channels.kit import connect as key_connect
+from tests.support.connections.kit import Connected
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import measurement
-from assent.engine.learning.measurement import Measurement
 from assent.gate.effects import EffectTypes
-from assent.gate.measurement.recommend import assess
 from assent.gate.records import Asset
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.refusals import Refusal
 from assent.ports import Reading
-from assent.use_cases import measurements
 from assent_conform.emulators.google import DailyVisits, Query
 from assent_conform.testing.operator import Wanted
 from assent_conform.testing.provider_server import Outcome, json_answer
 from assent_launch.effect_types import effect_types
+from assent_launch.learning import measurement, measuring
+from assent_launch.learning.measurement import Measurement
+from assent_launch.learning.recommend import assess
 
 PAGE = "https://example.org/launch"
 DAY = {"hours": 25.0}
@@ -36,7 +35,7 @@ async def published(world: Connected, link: str = PAGE) -> RunId:
 
 
 async def measured(world: Connected, run_id: RunId) -> tuple[Measurement, Asset]:
-    return await measurements.measure(world.engine.services, LOCAL_WORKSPACE, run_id, by="test")
+    return await measuring.measure(world.engine.services, LOCAL_WORKSPACE, run_id, by="test")
 
 
 def of(found: Measurement, source: str) -> Reading | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tests.contract.talk import (
+from tests.support.contract.talk import (
     KEYED,
     LEGACY,
     MODERN,
@@ -19,7 +19,7 @@ from tests.contract.talk import (
     count_rows,
     say_in,
 )
-from tests.surfaces import Outcome, Surface
+from tests.support.surfaces import Outcome, Surface
 
 from assent.kernel.texts import write_name
 

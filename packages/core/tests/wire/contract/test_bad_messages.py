@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.contract.talk import PUBLIC, SIGNUP, Heard, converse, count_rows, request, say, tool_call
-from tests.surfaces import Surface
+from tests.support.contract.talk import PUBLIC, SIGNUP, Heard, converse, count_rows, request, say, tool_call
+from tests.support.surfaces import Surface
 
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
 from assent.serving.arguments import TooDeep

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
-import jsonschema
 import pytest
-from tests.contract.talk import (
+from tests.support.contract.talk import (
     KEYED,
     PUBLIC,
     RECOVERY_FIELDS,
@@ -20,15 +18,10 @@ from tests.contract.talk import (
     say_in,
     tool_call,
 )
-from tests.surfaces import Surface
+from tests.support.surfaces import Surface
 
 from assent_launch.channels.registry import CONNECTORS
 from assent_launch.testing import ALL_TOOLS
-
-
-async def schemas(surface: Surface) -> dict[str, Any]:
-    tools = (await say(surface, request("tools/list"))).result["tools"]
-    return {tool["name"]: tool["outputSchema"] for tool in tools}
 
 
 @pytest.mark.rule("E80", "E57")
@@ -48,18 +41,6 @@ async def test_the_text_is_the_structured_payload_in_every_revision(surface: Sur
             assert block["type"] == "text"
             assert json.loads(block["text"]) == result["structuredContent"]
             assert result["isError"] is (result["structuredContent"]["ok"] is False)
-
-
-async def test_every_answer_fits_the_schema_that_was_published_for_it(surface: Surface) -> None:
-    # A client that checks answers checks refusals too.
-    published = await schemas(surface)
-    refused = await surface.call(SIGNUP, {"email": "no address"})
-    await surface.sign_in()
-    for name, arguments in ((PUBLIC, {}), (KEYED, {}), (SIGNUP, {"email": "a@b.c"})):
-        outcome = await surface.call(name, arguments)
-        assert not outcome.is_error
-        jsonschema.Draft202012Validator(published[name]).validate(outcome.payload)
-    jsonschema.Draft202012Validator(published[SIGNUP]).validate(refused.payload)
 
 
 @pytest.mark.rule("E51", "E57")
@@ -156,7 +137,7 @@ async def test_the_connector_list_holds_the_public_fields_and_nothing_else(surfa
     outcome = await surface.call(PUBLIC)
 
     fields = {"id", "label", "description", "authMode", "channels", "does", "status", "says"}
-    assert set(outcome.payload) == {"ok", "connectors", "show"}
+    assert set(outcome.payload) == {"ok", "connectors", "agentGuide"}
     assert all(set(connector) - {"connectUrl"} == fields for connector in outcome.payload["connectors"])
     assert [connector["id"] for connector in outcome.payload["connectors"]] == [
         known.id for known in CONNECTORS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request, say
-from tests.surfaces import Surface
+from tests.support.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request, say
+from tests.support.surfaces import Surface
 
 PLACES = (
     "/.well-known/mcp.json",

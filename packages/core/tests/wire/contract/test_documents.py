@@ -8,8 +8,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, SIGNUP
-from tests.surfaces import BASE_URL, Surface
+from tests.support.contract.talk import KEYED, PUBLIC, SIGNUP
+from tests.support.surfaces import BASE_URL, Surface
 
 from assent.extensions.hooks import load_extensions
 from assent.gate.transitions import TABLE
@@ -19,7 +19,7 @@ from assent.tools.catalog import arrange, input_schema
 
 ALL_TOOLS = arrange([tool for extension in load_extensions() for tool in extension.list_tools()])
 """The tools of a server, in the order of its list."""
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[5]
 SPEC = "https://chieflab.io/spec/v0.1"
 DOCUMENTS = ("/.well-known/mcp.json", "/openapi.json", "/llms.txt", "/llms-full.txt")
 GUIDES = ("/docs/quickstart", "/docs/closed-loop")

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import httpx
 import pytest
-from tests.contract.talk import (
+from tests.support.contract.talk import (
     KEYED,
     PUBLIC,
     RECOVERY_FIELDS,
@@ -21,7 +21,7 @@ from tests.contract.talk import (
     say_in,
     tool_call,
 )
-from tests.surfaces import BASE_URL, Surface
+from tests.support.surfaces import BASE_URL, Surface
 
 from assent.tools.catalog import Catalog
 from assent_launch.testing import ALL_TOOLS

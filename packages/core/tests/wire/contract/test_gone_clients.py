@@ -7,8 +7,8 @@ import dataclasses
 from typing import Any
 
 import msgspec
-from tests.contract.talk import PUBLIC, SIGNUP, converse, count_rows, request, tool_call
-from tests.surfaces import Surface, asgi_post
+from tests.support.contract.talk import PUBLIC, SIGNUP, converse, count_rows, request, tool_call
+from tests.support.surfaces import Surface, asgi_post
 
 from assent.tools.catalog import Catalog
 from assent_launch.testing import ALL_TOOLS

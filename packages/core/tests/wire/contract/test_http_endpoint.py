@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, enveloped, modern_headers, request, tool_call
-from tests.surfaces import BASE_URL, Surface
+from tests.support.contract.talk import KEYED, PUBLIC, enveloped, modern_headers, request, tool_call
+from tests.support.surfaces import BASE_URL, Surface
 
 PATHS = ("/api/mcp", "/mcp", "/api/mcp/", "/mcp/")
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'

@@ -7,11 +7,13 @@ import secrets
 from collections.abc import Awaitable, Callable
 
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request, say, say_modern
-from tests.surfaces import Outcome, Surface
+from tests.support.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request, say, say_modern
+from tests.support.own_sql import bind_marks
+from tests.support.surfaces import Outcome, Surface
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import IssuedKey, hash_key
+from assent.ports import Transaction
 
 
 async def revoke(surface: Surface, issued: IssuedKey) -> None:
@@ -157,6 +159,20 @@ async def test_every_key_starts_with_its_kind_and_works(surface: Surface) -> Non
         assert issued.api_key.startswith(prefix)
         outcome = await surface.call(KEYED, key=issued.api_key)
         assert outcome.payload["key"]["mode"] == mode
+
+
+@pytest.mark.rule("E51")
+async def test_a_key_whose_workspace_is_gone_is_told_so_and_stops(surface: Surface) -> None:
+    issued = await surface.sign_in()
+
+    def remove() -> Transaction[None]:
+        yield bind_marks("DELETE FROM workspaces WHERE workspace_id = ?", issued.workspace_id)
+
+    await surface.app.store.write(remove)
+    refused = await surface.call(KEYED)
+
+    assert (refused.reason, refused.payload["retryable"]) == ("workspace_not_found", False)
+    assert refused.payload["recoveryTool"] is None
 
 
 async def test_revoking_and_expiring_take_hold_with_the_very_next_call(surface: Surface) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.contract.talk import (
+from tests.support.contract.talk import (
     KEYED,
     META,
     MODERN,
@@ -21,11 +21,14 @@ from tests.contract.talk import (
     say_modern,
     tool_call,
 )
-from tests.surfaces import Surface
+from tests.support.surfaces import Surface
 
 import assent
-from assent.serving.instructions import INSTRUCTIONS
+from assent.kernel.toolsets import DEFAULT_TOOLSETS
+from assent.serving.instructions import instructions
+from assent_launch.words import WORDS
 
+INSTRUCTIONS = instructions(DEFAULT_TOOLSETS, words=WORDS)
 MISMATCH, UNSUPPORTED = -32020, -32022
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.contract.talk import request, say
-from tests.sources import list_modules
-from tests.surfaces import Surface
+from tests.support.answers import calls_of
+from tests.support.contract.talk import request, say
+from tests.support.sources import list_modules
+from tests.support.surfaces import Surface
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KeyEntropy
@@ -106,20 +107,24 @@ def test_a_suggestion_gets_the_listed_name_or_is_left_out_and_reports_stay() -> 
 
     answer = {
         "ok": True,
-        "next": [call("send_approved_email"), call("help")],
         "recoveryTool": call("query_audit"),
         "tool": "chieflab_help",
-        "nextToolCalls": {"primary": call("list_tenants"), "fallback": call("status")},
+        "agentGuide": {
+            "nextToolCalls": {
+                "primary": call("list_tenants"),
+                "fallback": call("status"),
+                "more": [call("help"), call("send_approved_email")],
+            }
+        },
         "actions": [{"executorTool": "chieflab_send_approved_email"}],
     }
     text = msgspec.json.encode(answer).decode()
 
     kept = msgspec.json.decode(drop_unoffered(text, catalog, catalog.offered))
 
-    assert [each["name"] for each in kept["next"]] == ["chieflab_send_email"]
+    assert [each["name"] for each in calls_of(kept)] == ["chieflab_status", "chieflab_send_email"]
     assert kept["recoveryTool"] is None
     assert kept["tool"] == "chieflab_help"
-    assert kept["nextToolCalls"]["primary"]["name"] == "chieflab_status"
     assert kept["actions"] == [{"executorTool": "chieflab_send_email"}]
 
 

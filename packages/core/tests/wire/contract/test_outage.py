@@ -11,9 +11,18 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, count_rows, request, say, say_modern
-from tests.fault_proxy import FaultProxy
-from tests.surfaces import ManualClock, Outcome, Surface, settings_for
+from tests.support.contract.talk import (
+    KEYED,
+    PUBLIC,
+    RECOVERY_FIELDS,
+    SIGNUP,
+    count_rows,
+    request,
+    say,
+    say_modern,
+)
+from tests.support.fault_proxy import FaultProxy
+from tests.support.surfaces import ManualClock, Outcome, Surface, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request, say, tool_call
-from tests.surfaces import BASE_URL, ManualClock, Outcome, Surface, settings_for
+from tests.support.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request, say, tool_call
+from tests.support.surfaces import BASE_URL, ManualClock, Outcome, Surface, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.contract.talk import request, say
-from tests.surfaces import Surface
+from tests.support.contract.talk import request, say
+from tests.support.surfaces import Surface
 
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.kernel.refusals import Refusal

@@ -6,8 +6,8 @@ import dataclasses
 from typing import Any
 
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP
-from tests.surfaces import Surface
+from tests.support.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP
+from tests.support.surfaces import Surface
 
 from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry
 from assent.serving import arguments

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.contract.talk import KEYED, PUBLIC, SIGNUP
-from tests.surfaces import BASE_URL, Surface
+from tests.support.contract.talk import KEYED, PUBLIC, SIGNUP
+from tests.support.surfaces import BASE_URL, Surface
 
 KEY = re.compile(r"clp_(?:live|dev)_[A-Za-z0-9_-]{64}")
 

@@ -15,8 +15,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tests.contract.talk import PUBLIC
-from tests.surfaces import Surface
+from tests.support.contract.talk import PUBLIC
+from tests.support.surfaces import Surface
 
 from assent.processes.serve import http_server
 from assent.serving.sockets import ReadTimeouts, fit_descriptors

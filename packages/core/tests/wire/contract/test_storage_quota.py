@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.contract.talk import RECOVERY_FIELDS
-from tests.surfaces import Outcome, Surface
+from tests.support.contract.talk import RECOVERY_FIELDS
+from tests.support.surfaces import Outcome, Surface
 
 from assent.engine.core import quota
 

@@ -9,24 +9,23 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.workflows.kit import Player, three_steps
-from tests.own_sql import bind, bind_marks
-from tests.serving.web.review.kit import House, mail, post
-from tests.serving.web.review.test_after_deciding import refuse
-from tests.serving.web.review.test_people_and_approvers import two_people
-from tests.surfaces import Surface
+from packages.core.tests.wire.review.test_after_deciding import refuse
+from packages.core.tests.wire.review.test_people_and_approvers import two_people
+from tests.support.own_sql import bind, bind_marks
+from tests.support.review.kit import House, mail, post
+from tests.support.surfaces import Surface
+from tests.support.workflows.kit import Player, three_steps
 
 from assent.app import list_components
-from assent.engine.actions import actions, decisions, remainder
+from assent.engine.actions import actions, decisions, pictures, remainder
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.audit import log as audit_log
 from assent.engine.core import freezes, jobs, journal, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.erasure.contents import erase_old_content
 from assent.engine.erasure.matching import read
 from assent.engine.erasure.persons import PersonEraser
 from assent.engine.erasure.places import HOLDS_NONE, PLACES
-from assent.engine.erasure.retention import erase_old_content
-from assent.engine.learning import memory, pictures
 from assent.engine.people import members, targets
 from assent.engine.people.people import ENTROPY_BYTES, Person, Role
 from assent.engine.webhooks import subscriptions
@@ -39,6 +38,8 @@ from assent.kernel.refusals import Refusal
 from assent.kernel.times import iso_time
 from assent.ports import OutcomeUnknown, Picture, Single, Transaction
 from assent.stores.backups import rewrite
+from assent_launch import component
+from assent_launch.learning import memory
 
 ADDRESS = "zyx.marker@example.org"
 NAME = "Zyxandra Markerova"
@@ -210,7 +211,7 @@ async def test_a_person_is_gone_from_every_table_and_the_journal_verifies(
     seen = await house.eraser().find()
     report = await house.eraser().erase()
 
-    assert {table for table in named if not table.startswith("brain_words")} <= set(seen.found)
+    assert {table for table in named if not table.startswith("launch_brain_words")} <= set(seen.found)
     assert report.left == ()
     assert await house.find_marks() == []
     assert await house.verify() == ()
@@ -459,7 +460,7 @@ async def test_every_column_that_can_hold_a_person_is_described(house: Filled) -
     await house.begin()
     places = house.eraser()._places
     known = {f"{place.table}.{name}" for place in places for name in (*place.columns, *place.key)}
-    known |= {column for columns in HOLDS_NONE for column in columns.split()}
+    known |= {column for columns in HOLDS_NONE | component.HOLDS_NONE for column in columns.split()}
 
     found = await house.app.store.read(partial(list_text_columns, house.app.store.dialect))
 
@@ -467,8 +468,8 @@ async def test_every_column_that_can_hold_a_person_is_described(house: Filled) -
     assert sorted(set(own) - known) == []
 
 
-OTHER_TABLES = ("site_visits.", "wrap_")
-"""Tables of components that declare no place: counts, and definitions of tools."""
+OTHER_TABLES = ("wrap_",)
+"""Tables of components that declare no place: definitions of tools."""
 
 
 def list_text_columns(dialect: str) -> Transaction[list[str]]:

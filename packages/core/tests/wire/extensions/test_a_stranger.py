@@ -16,13 +16,13 @@ from typing import Any, Final
 
 import httpx
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE
-from tests.extensions.owner_kit import DOCUMENTS, MARKS, bring_everything, wrote
-from tests.keyed_browser import KeyedBrowser
-from tests.net.far_side import FarSide, far_side
-from tests.serving.web.review.kit import forms
-from tests.suite.connectors.mail_server import Inbox, mail_server
-from tests.surfaces import ManualClock, settings_for
+from tests.support.actions.kit import APPROVE, EXECUTE
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.extensions.owner_kit import DOCUMENTS, MARKS, bring_everything, wrote
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.net.far_side import FarSide, far_side
+from tests.support.review.kit import forms
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, WITHDRAW, Gate
-from tests.extensions.test_refunds import stage
+from packages.core.tests.wire.extensions.test_refunds import stage
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, WITHDRAW, Gate
+from tests.support.answers import call_for, calls_of, text_of
 
+from assent.engine.core.tenancy import SCOPES
 from assent.gate.policy import Policy, Requirement
 from assent.gate.records import Assurance
 
@@ -17,17 +19,15 @@ STAMP = "acme_billing_stamp"
 @pytest.mark.every_surface
 async def test_an_approval_starts_the_execution_once_and_the_chat_says_so(surface: Gate, shop: Any) -> None:
     staged = await surface.done(STAMP, text="Dear Ada")
-    (draft,) = staged["agentGuide"]["renderInChat"].values()
     words = f"approve and execute {staged['actions'][0]['channel']}"
-    assert [each["say"] for each in draft["commands"] if each["tool"] == APPROVE] == [words]
-    assert f"“{words}”" in staged["show"] and f"“{words}”" in staged["agentGuide"]["userMessage"]
+    assert f"“{words}”" in text_of(staged) and words in call_for(staged, APPROVE)["when"]
     action_id = staged["actions"][0]["id"]
 
     decided = await surface.done(APPROVE, actionId=action_id)
     assert decided["status"] == "approved"
     assert "It is executed now" in decided["userMessage"]
     assert "Nothing has been sent" not in decided["userMessage"]
-    assert [call["name"] for call in decided["next"]] == [GET, WITHDRAW]
+    assert [call["name"] for call in calls_of(decided)] == [GET, WITHDRAW]
     await surface.run_jobs()
     assert await surface.where(action_id) == "executed"
     await surface.run_jobs()
@@ -39,6 +39,19 @@ async def test_approving_and_sending_in_one_call_executes_once(surface: Gate, sh
     assert (await surface.done(APPROVE, actionId=action_id, send=True))["sent"] is True
     await surface.run_jobs()
     assert shop.LEDGER == [{"stamped": "Dear Ada"}]
+
+
+@pytest.mark.rule("E82")
+async def test_a_function_that_a_test_key_prepared_is_never_run(surface: Gate, shop: Any) -> None:
+    key = await surface.key_with(*SCOPES, mode="dev")
+    staged = (await surface.call(STAMP, {"text": "Dear Ada"}, key=key)).payload
+    action_id = staged["actions"][0]["id"]
+    await surface.done(APPROVE, actionId=action_id)
+    await surface.run_jobs()
+    refused = await surface.denied(EXECUTE, actionId=action_id)
+
+    assert refused["reason"] == "provider_not_live" and "Dear Ada" in str(refused)
+    assert shop.LEDGER == []
 
 
 async def test_a_withdrawn_approval_executes_nothing(surface: Gate, shop: Any) -> None:
@@ -74,7 +87,7 @@ async def test_a_key_that_may_not_execute_may_not_give_an_approval_that_executes
     refused = await surface.denied(APPROVE, actionId=action_id)
     assert refused["reason"] == "insufficient_scope"
     offered = {
-        call["args"]["actionId"] for call in (await surface.done(PENDING))["next"] if call["name"] == APPROVE
+        call["args"]["actionId"] for call in calls_of(await surface.done(PENDING)) if call["name"] == APPROVE
     }
     assert offered == {ring}
     await surface.run_jobs()
@@ -88,7 +101,7 @@ async def test_an_attempt_that_failed_can_be_repeated_from_the_chat(surface: Gat
     await surface.run_jobs()
     assert await surface.where(action_id) == "retryable"
     shown = await surface.done(GET, actionId=action_id)
-    assert EXECUTE in [call["name"] for call in shown["next"]]
+    assert EXECUTE in [call["name"] for call in calls_of(shown)]
     await surface.done(EXECUTE, actionId=action_id)
     assert shop.LEDGER == [{"stamped": "Dear Ada"}]
 
@@ -98,9 +111,9 @@ async def test_an_effect_that_is_handed_over_is_not_executed_by_its_approval(
 ) -> None:
     action_id = await stage(surface, STAMP, text="Dear Ada")
     handed = await surface.done("chieflab_use_manual_fallback", actionId=action_id)
-    assert "Text: Dear Ada" in handed["show"] and "Do it by hand, then tell me" in handed["show"]
+    assert "Text: Dear Ada" in text_of(handed) and "Do it by hand, then tell me" in text_of(handed)
     await surface.approve_as(Assurance.PERSON, action_id)
     await surface.run_jobs()
     assert await surface.where(action_id) == "approved" and shop.LEDGER == []
     done = await surface.done("chieflab_record_manual_publish", actionId=action_id)
-    assert done["status"] == "executed" and "Recorded as done by hand: Billing." in done["show"]
+    assert done["status"] == "executed" and "Recorded as done by hand: Billing." in text_of(done)

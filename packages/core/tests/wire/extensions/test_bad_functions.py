@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, PENDING, Gate
+from tests.support.actions.kit import APPROVE, EXECUTE, PENDING, Gate
 
 from assent.engine.core import offloading
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, REJECT, Gate
-from tests.extensions.conftest import gate_with
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, REJECT, Gate
+from tests.support.answers import text_of
+from tests.support.extensions.fixtures import gate_with
 
 PAY = "shop_pay"
 HAND_OVER = "chieflab_use_manual_fallback"
@@ -92,7 +93,7 @@ async def test_a_new_parameter_is_shown_and_approved_after_an_edit(serve: Serve)
     action_id = (await (await serve(CODE)).done(PAY, **WANTED))["actions"][0]["id"]
     after = await serve(MORE_PARAMETERS)
     edited = await after.done(EDIT, actionId=action_id, arguments={"to": "bob"})
-    assert "> Bonus: 1000000" in edited["show"]
+    assert "> Bonus: 1000000" in text_of(edited)
     await after.done(APPROVE, actionId=action_id, digest=edited["digest"])
     await after.done(EXECUTE, actionId=action_id)
     assert list_paid(after) == [["a", "b", "c"]]
@@ -103,7 +104,7 @@ async def test_the_default_of_a_field_is_stored_and_shown_after_an_edit(serve: S
     action_id = (await gate.done(PAY, **WANTED))["actions"][0]["id"]
     edited = await gate.done(EDIT, actionId=action_id, arguments={"lines": [{"sku": "coffee"}]})
     assert (await gate.stored(action_id)).effect.arguments["lines"] == [{"sku": "coffee", "count": 1}]
-    assert '"count": 1' in edited["show"]
+    assert '"count": 1' in text_of(edited)
 
 
 async def test_other_defaults_leave_an_approved_action_as_it_was_shown(serve: Serve) -> None:

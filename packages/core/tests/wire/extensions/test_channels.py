@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, Gate
-from tests.extensions.conftest import gate_with
-from tests.extensions.newsroom import Newsroom, open_newsroom
-from tests.serving.web.connections.desk import WHERE
-from tests.serving.web.review.kit import forms
-from tests.sqlite_files import new_sqlite
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, Gate
+from tests.support.answers import text_of
+from tests.support.connections.desk import WHERE
+from tests.support.extensions.fixtures import gate_with
+from tests.support.extensions.newsroom import Newsroom, open_newsroom
+from tests.support.review.kit import forms
+from tests.support.sqlite_files import new_sqlite
 
 from assent_conform.testing.provider_server import Outcome
 
@@ -140,8 +141,8 @@ async def test_a_release_before_the_connection_says_how_to_connect_and_goes_to_t
 ) -> None:
     run = await room.done(POST, **RELEASE)
     action_id = run["actions"][0]["id"]
-    assert "Pressroom is not connected." in run["show"]
-    assert f"/connect/pressroom{WHERE}" in run["show"]
+    assert "Pressroom is not connected." in text_of(run)
+    assert f"/connect/pressroom{WHERE}" in text_of(run)
     how = await room.done("chieflab_connect_provider", provider="pressroom")
     assert how["connected"] is False
     assert how["connectUrl"].endswith(f"/connect/pressroom{WHERE}")
@@ -150,7 +151,7 @@ async def test_a_release_before_the_connection_says_how_to_connect_and_goes_to_t
 
     await room.connect()
     again = await room.done("chieflab_retry_blocked_action", actionId=action_id)
-    assert "Acme pressroom" in again["show"]
+    assert "Acme pressroom" in text_of(again)
     await approve_on_page(room, action_id)
     assert (await room.done(EXECUTE, actionId=action_id))["postId"]
 
@@ -252,10 +253,10 @@ async def test_a_person_who_publishes_by_hand_gets_the_declared_words(room: News
     await room.done("chieflab_use_manual_fallback", actionId=action_id)
     approved = await room.approve_as_shown(action_id)
     for said in ("https://pressroom.example/new", "Choose the desk first.", RELEASE["title"]):
-        assert said in approved["show"]
+        assert said in text_of(approved)
 
 
-LETTERS = Path(__file__).with_name("letters.py")
+LETTERS = Path(__file__).parents[5] / "tests/support/extensions/letters.py"
 LETTER = {"body": "Dear Ada, we moved to Lisbon.", "subject": "We moved", "to": ["ada@example.org"]}
 
 
@@ -273,7 +274,7 @@ async def test_a_letter_names_its_recipients_and_keeps_to_their_number(mailroom:
     tool = "acme_letters_letter_send"
     run = await mailroom.done(tool, **LETTER)
     action_id = run["actions"][0]["id"]
-    assert "To: ada@example.org" in run["show"] and "Subject: We moved" in run["show"]
+    assert "To: ada@example.org" in text_of(run) and "Subject: We moved" in text_of(run)
     people = [f"p{number}@example.org" for number in range(4)]
     for change, path in (
         ({"to": people}, "to"),

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assent
-from tests.cli.conftest import assent as assent
-from tests.cli.conftest import bare_environment as bare_environment
-from tests.cli.conftest import data_dir as data_dir
-from tests.engine.actions.kit import EXECUTE, Gate
-from tests.extensions.conftest import gate_with
-from tests.stores.test_components import REASONS, REFUNDS, Shelf
+from packages.core.tests.store.stores.test_components import REASONS, REFUNDS, Shelf
+from tests.support.actions.kit import EXECUTE, Gate
+from tests.support.cli.fixtures import Assent
+from tests.support.cli.fixtures import assent as assent
+from tests.support.cli.fixtures import bare_environment as bare_environment
+from tests.support.cli.fixtures import data_dir as data_dir
+from tests.support.extensions.fixtures import gate_with
 
 from assent.extensions.registry import Extensions, Names, load_extensions
 from assent.gate.records import Assurance
@@ -20,7 +20,7 @@ from assent.gate.records import Assurance
 LEDGER = """
 from pathlib import Path
 import assent
-from assent.platform.declarations import Component
+from assent.sdk import Component
 
 ledger = Component("{name}", prefix="{prefix}", folder=Path(__file__).parent)
 billing = assent.Operator("{id}", component=ledger)
@@ -124,7 +124,7 @@ STORING = """
 from pathlib import Path
 import assent
 from assent.engine.core.tenancy import statements as core
-from assent.platform.declarations import Component
+from assent.sdk import Component
 
 ledger = Component("acme", prefix="acme_", folder=Path(__file__).parent)
 books = assent.Operator("acme-books", component=ledger)

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, Gate
-from tests.extensions.conftest import gate_with, signed_in
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, Gate
+from tests.support.answers import calls_of, text_of
+from tests.support.extensions.fixtures import gate_with, signed_in
 
 from assent.engine.actions import drift_probe
 from assent.kernel.times import iso_time
 
-PAGES = Path(__file__).with_name("pages.py")
+PAGES = Path(__file__).parents[5] / "tests/support/extensions/pages.py"
 REPLACE, INVITE, RING = "acme_pages_replace", "acme_pages_invite", "acme_pages_ring"
 ARGUMENTS: dict[str, dict[str, Any]] = {
     REPLACE: {"page": "news", "text": "We moved."},
@@ -82,15 +83,15 @@ async def test_a_changed_fact_is_refused_with_the_difference_and_waits_for_a_new
     found = [(each["path"], each["expected"], each["got"]) for each in refused["problems"]]
     assert found == differences
     assert differences[0][2] in refused["userMessage"]
-    assert any(each["name"] == APPROVE for each in refused["next"])
+    assert any(each["name"] == APPROVE for each in calls_of(refused))
     record = await surface.record(action_id)
     assert record["status"] == "awaiting_approval"
     assert (record["digest"], record["revision"]) == (approved["digest"], approved["revision"])
-    assert "Changed since" in (await surface.done(GET, actionId=action_id))["show"]
+    assert "Changed since" in text_of(await surface.done(GET, actionId=action_id))
     assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
 
     await surface.approve_as_shown(action_id)
-    assert "Changed since" not in (await surface.done(GET, actionId=action_id))["show"]
+    assert "Changed since" not in text_of(await surface.done(GET, actionId=action_id))
     done = await surface.done(EXECUTE, actionId=action_id, idempotencyKey="one")
     assert (done["status"], len(site["LEDGER"])) == ("executed", 1)
 
@@ -102,7 +103,7 @@ async def test_what_changed_before_the_approval_is_shown_before_it_counts(surfac
     refused = await surface.denied(APPROVE, actionId=action_id)
     assert refused["reason"] == "stale_revision"
     assert "“title” was News and is now Old news" in refused["userMessage"]
-    assert "Old news" in refused["show"]
+    assert "Old news" in text_of(refused)
     assert (await surface.record(action_id))["status"] == "awaiting_approval"
     await surface.done(APPROVE, actionId=action_id)
     await surface.done(EXECUTE, actionId=action_id)
@@ -115,7 +116,7 @@ async def test_an_edit_observes_again_and_forgets_what_had_changed(surface: Gate
     site["STATE"]["version"] = 4
     await surface.denied(EXECUTE, actionId=action_id)
     edited = await surface.done(EDIT, actionId=action_id, arguments={"text": "We moved to Lisbon."})
-    assert "Changed since" not in edited["show"]
+    assert "Changed since" not in text_of(edited)
     await surface.done(APPROVE, actionId=action_id, digest=edited["digest"])
     await surface.done(EXECUTE, actionId=action_id)
     assert site["LEDGER"] == ["We moved to Lisbon."]
@@ -132,7 +133,7 @@ async def test_a_scheduled_action_that_finds_a_change_stops_and_waits(surface: G
     assert site["LEDGER"] == []
     (waiting,) = (await surface.done(PENDING))["actions"]
     assert waiting["id"] == action_id
-    events = await surface.events(waiting["runId"])
+    events = await surface.events((await surface.record(action_id))["runId"])
     (withdrawn,) = [each for each in events if each["kind"] == "action_withdraw"]
     assert "was 3 and is now 4" in str(withdrawn)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, AUDIT, EDIT, EXECUTE, REJECT, Gate
-from tests.engine.actions.test_policy_rules import save
-from tests.extensions.test_refunds import NOTE, RING, stage
+from packages.core.tests.wire.actions.test_policy_rules import save
+from packages.core.tests.wire.extensions.test_refunds import NOTE, RING, stage
+from tests.support.actions.kit import APPROVE, AUDIT, EDIT, EXECUTE, REJECT, Gate
 
 import assent
 from assent.extensions.effect_types import make_channel_type

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 from starlette.responses import Response
-from tests.docs.pages import block_of
-from tests.surfaces import BASE_URL, ManualClock, settings_for
+from tests.support.docs.pages import block_of
+from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App, show_settings
 from assent.cli.commands import build_parser
@@ -24,14 +24,13 @@ from assent.engine.people.people import Person, Role
 from assent.extensions.hooks import load_extensions
 from assent.extensions.options import BadExtension
 from assent.jobs.kinds import job_kinds
-from assent.processes.serve import Surfaces
-from assent.processes.start_checks import check_names
+from assent.processes.serve import Surfaces, check_names
 from assent.serving.web.shell.console import Screen, Visit, arrange_entries
 from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry
 from assent.settings.load import SettingsError
 
 MODULE = """
-from assent.platform.declarations import Command, Extension
+from assent.sdk import Command, Extension
 
 def greet(session):
     \"\"\"Say hello.\"\"\"
@@ -70,7 +69,7 @@ def test_declarations_load_without_what_they_declare() -> None:
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60)
     loaded = set(done.stdout.split())
     assert "assent_launch.extension" in loaded
-    assert not loaded & {"httpx", "mcp", "starlette", "typer", "assent.engine", "assent.platform.services"}
+    assert not loaded & {"httpx", "mcp", "starlette", "typer", "assent.engine"}
 
 
 def test_an_installed_package_does_not_load_until_the_settings_name_it(site: Path) -> None:
@@ -207,7 +206,7 @@ def test_a_section_that_no_extension_declares_is_refused(sections: Any, why: str
 
 TAKEN = """
 from types import SimpleNamespace as Made
-from assent.platform.declarations import Command, Extension
+from assent.sdk import Command, Extension
 
 def greet(session):
     \"\"\"Say hello.\"\"\"

@@ -15,9 +15,11 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, Gate
-from tests.extensions.conftest import gate_with
-from tests.net.far_side import Answer, FarSide, closed_port, far_side, redirect
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, Gate
+from tests.support.answers import text_of
+from tests.support.extensions.fixtures import gate_with
+from tests.support.extensions.http_section import section
+from tests.support.net.far_side import Answer, FarSide, closed_port, far_side, redirect
 
 from assent.engine.connections import named_secrets
 from assent.engine.webhooks.webhooks import signing_secret
@@ -28,27 +30,6 @@ TOOL = "refund_request"
 SECRET = "sk_live_not-for-anyone"
 WANTED = {"customer": "cus ü1", "amount": "12.50 EUR"}
 JSON = {"Content-Type": "application/json"}
-
-
-def section(base: str, **changes: Any) -> dict[str, Any]:
-    return {
-        "url": f"{base}customers/{{customer}}/refunds",
-        "description": "Refund a customer. USE WHEN the user asks to pay money back.",
-        "title": "Refund {amount} to {customer}",
-        "headers": {"Authorization": "Bearer secret:billing"},
-        "arguments": {
-            "type": "object",
-            "required": ["customer", "amount"],
-            "properties": {
-                "customer": {"type": "string", "maxLength": 40},
-                "amount": {"type": "string", "format": "money"},
-                "note": {"type": "string"},
-            },
-        },
-        "result": {"id": "id", "url": "links.page"},
-        "timeout_seconds": 2,
-        **changes,
-    }
 
 
 PATH = "/customers/cus%20%C3%BC1/refunds"
@@ -282,7 +263,7 @@ async def test_an_edited_argument_changes_the_address_and_the_body(surface: Gate
     action_id = answer["actions"][0]["id"]
     side.answers["/customers/cus2/refunds"] = reply({"id": "re_2"})
     edited = await surface.done(EDIT, actionId=action_id, arguments={"customer": "cus2"})
-    assert f"POST {side.url()}customers/cus2/refunds" in edited["show"]
+    assert f"POST {side.url()}customers/cus2/refunds" in text_of(edited)
     await surface.approve_as(Assurance.PERSON, action_id)
     assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_2"
     assert json.loads(side.asked[0].body) == {**WANTED, "customer": "cus2"}
@@ -367,7 +348,7 @@ async def test_an_argument_that_would_leave_its_place_in_the_address_is_not_stag
     action_id = staged["actions"][0]["id"]
     edited = await surface.denied(EDIT, actionId=action_id, arguments={"customer": customer})
     assert edited["reason"] == "validation_error"
-    assert (await surface.record(action_id))["digest"] == staged["actions"][0]["digest"]
+    assert staged["actions"][0]["digest"] in (await surface.record(action_id))["digest"]
 
 
 def with_customer(**schema: Any) -> dict[str, Any]:
@@ -427,7 +408,7 @@ async def test_the_whole_address_is_in_the_chat_on_the_confirm_page_and_in_what_
     address = f"POST {side.url()}{PATH.removeprefix('/')}"
     staged = await surface.done(TOOL, **WANTED)
     stored = await surface.stored(staged["actions"][0]["id"])
-    assert address in staged["show"] and "{customer}" not in staged["show"]
+    assert address in text_of(staged) and "{customer}" not in text_of(staged)
     facts = dict(describe(stored, "approve", {}).facts)
     assert facts["Goes to"] == address
     elsewhere = msgspec.structs.replace(stored.effect, target={"accountId": f"{address}/x"})

@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, REJECT, WITHDRAW, Gate
-from tests.extensions.conftest import BILLING, gate_with
-from tests.extensions.test_refunds import RING, approve, stage
+from packages.core.tests.wire.extensions.test_refunds import RING, approve, stage
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, REJECT, WITHDRAW, Gate
+from tests.support.answers import calls_of, text_of
+from tests.support.extensions.fixtures import BILLING, gate_with
 
 from assent.gate.views import Severity
 from assent.ports import Transaction
@@ -49,9 +50,9 @@ async def test_an_action_without_its_type_is_shown_and_refused_until_it_is_rejec
     action_id = await stage(surface)
     bare = await without()
     pending = await bare.done(PENDING)
-    assert "Amount: 12.50 EUR" in pending["show"]
-    assert "acme-billing_refund" in pending["show"] and "is not installed" in pending["show"]
-    assert [call["name"] for call in pending["next"] if call["name"] != GET] == [REJECT]
+    assert "Amount: 12.50 EUR" in text_of(pending)
+    assert "acme-billing_refund" in text_of(pending) and "is not installed" in text_of(pending)
+    assert [call["name"] for call in calls_of(pending) if call["name"] != GET] == [REJECT]
     for tool, arguments in (
         (APPROVE, {}),
         (EDIT, {"arguments": {"amount": "1 EUR"}}),
@@ -63,7 +64,7 @@ async def test_an_action_without_its_type_is_shown_and_refused_until_it_is_rejec
         assert "acme-billing_refund" in refused["userMessage"]
     assert (await bare.record(action_id))["revision"] == 1
     rejected = await bare.done(REJECT, actionId=action_id, reason="It is gone.")
-    assert rejected["status"] == "rejected" and rejected["next"] == []
+    assert rejected["status"] == "rejected" and calls_of(rejected) == []
 
 
 async def test_an_approved_action_without_its_type_is_neither_executed_nor_recorded_as_done(
@@ -77,7 +78,7 @@ async def test_an_approved_action_without_its_type_is_neither_executed_nor_recor
         assert refused["reason"] == "provider_not_live", tool
     assert await bare.where(action_id) == "approved" and shop.LEDGER == []
     shown = await bare.done(GET, actionId=action_id)
-    assert [call["name"] for call in shown["next"]] == [WITHDRAW]
+    assert [call["name"] for call in calls_of(shown)] == [WITHDRAW]
     assert (await bare.done(WITHDRAW, actionId=action_id, reason="It is gone."))["status"] == (
         "awaiting_approval"
     )

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.engine.actions.kit import EDIT, EXECUTE
-from tests.extensions.newsroom import Newsroom, open_newsroom
+from tests.support.actions.kit import EDIT, EXECUTE
+from tests.support.answers import text_of
+from tests.support.extensions.newsroom import Newsroom, open_newsroom
 
 from assent_conform.testing.provider_server import Outcome
 
@@ -46,7 +47,7 @@ async def test_a_release_is_staged_shown_edited_approved_published_read_back_and
     assert action["preflight"]["severity"] == "medium"
     record = await room.record(action_id)
     assert record["target"]["accountId"] == "room-7"
-    assert RELEASE["body"] in run["show"] and "Acme pressroom" in run["show"]
+    assert RELEASE["body"] in text_of(run) and "Acme pressroom" in text_of(run)
     assert not room.far.pictures and not room.far.happened("release")
 
     # Shown complete, with its own preview.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE
-from tests.extensions.owner_kit import (
+from tests.support.actions.kit import APPROVE, EXECUTE
+from tests.support.extensions.owner_kit import (
     MARKS,
     NOTE,
     RESTART,
@@ -21,13 +21,13 @@ from tests.extensions.owner_kit import (
     running,
     wrote,
 )
-from tests.keyed_browser import KeyedBrowser
-from tests.net.far_side import FarSide, far_side
-from tests.serving.web.review.kit import BROWSER, House
-from tests.surfaces import BASE_URL
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.net.far_side import FarSide, far_side
+from tests.support.review.kit import BROWSER, House
+from tests.support.surfaces import BASE_URL
 
 from assent.app import OWNED
-from assent.engine.actions.decisions import SEND_JOB
+from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.core import jobs
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Assurance

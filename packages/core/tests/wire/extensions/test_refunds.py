@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, Gate
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, Gate
+from tests.support.answers import text_of
 
 from assent.engine.actions import content
 from assent.gate.records import Assurance
@@ -40,7 +41,7 @@ async def test_a_refund_is_staged_approved_by_a_person_and_paid_once_with_the_ap
     assert action["channel"] == "acme-billing"
     assert action["executorTool"] == EXECUTE
     assert action["preflight"]["severity"] == "high"
-    assert BODY.splitlines()[1] in answer["show"]
+    assert BODY.splitlines()[1] in text_of(answer)
     again = await surface.done(REFUND, **WANTED, idempotencyKey="one")
     assert again["runId"] == answer["runId"]
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE
-from tests.extensions.conftest import gate_with
+from tests.support.actions.kit import APPROVE, EXECUTE
+from tests.support.extensions.fixtures import gate_with
 
 CODE = '''
 import assent
 import msgspec
-from assent.platform.services import Delivered, Remainder
+from assent.platform import Delivered, Remainder
 
 SENT = []
 shop = assent.Operator("shop", label="Shop", function="Sends parcels.")

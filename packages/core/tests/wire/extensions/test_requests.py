@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
-from tests.net.far_side import closed_port
+from tests.support.actions.kit import APPROVE, EXECUTE, Gate
+from tests.support.net.far_side import closed_port
 
 import assent
 from assent_conform.testing.operators import execute

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import Gate
-from tests.engine.workflows.kit import Player, definition
-from tests.extensions.conftest import BILLING, gate_with
-from tests.workflow.library import step
+from tests.support.actions.kit import Gate
+from tests.support.extensions.fixtures import BILLING, gate_with
+from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.library import step
 
 from assent.gate.records import Assurance
 

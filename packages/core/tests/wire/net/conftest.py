@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.net.far_side import FarSide, far_side
+from tests.support.net.far_side import FarSide, far_side
 
 
 @pytest.fixture

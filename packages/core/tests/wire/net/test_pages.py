@@ -10,7 +10,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.net.far_side import Answer, FarSide, certificate, closed_port, far_side, packed_bomb, redirect
+from tests.support.net.far_side import (
+    Answer,
+    FarSide,
+    certificate,
+    closed_port,
+    far_side,
+    packed_bomb,
+    redirect,
+)
 
 from assent.net import addresses, outgoing
 from assent.net.addresses import FetchRefused

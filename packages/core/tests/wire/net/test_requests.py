@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.net.far_side import Answer, FarSide, closed_port, redirect
+from tests.support.net.far_side import Answer, FarSide, closed_port, redirect
 
 from assent.net.addresses import CheckedTarget, FetchRefused, check
 from assent.net.outgoing import NOTHING_SENT, Posted, send_json

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.serving.web.people.conftest import KEY, Site
+from tests.support.people.fixtures import KEY, Site
 
 from assent.kernel.limits import MAX_NAME_CHARS, SIGNUPS_PER_HOUR
 

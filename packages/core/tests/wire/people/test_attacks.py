@@ -12,11 +12,11 @@ import mcp
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
-from tests.keyed_browser import BrowserKey, ConfirmPage, is_confirm_page
-from tests.serving.web.review.kit import House, forms, post
-from tests.serving.web.review.test_claimed_workspaces import KEY, Town
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import BASE_URL
+from packages.core.tests.wire.review.test_claimed_workspaces import KEY, Town
+from tests.support.keyed_browser import BrowserKey, ConfirmPage, is_confirm_page
+from tests.support.review.kit import House, forms, post
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import BASE_URL
 
 from assent.engine.actions import actions, policies
 from assent.engine.actions.staging import PreparedRun
@@ -199,7 +199,7 @@ PLAYS: dict[str, Callable[[Target], Awaitable[None]]] = {
 
 def read_cells() -> list[tuple[str, Assurance, bool]]:
     """What is held, the assurance that is asked for, and whether the page says that it can approve."""
-    page = (Path(__file__).parents[4] / "docs/assurance.md").read_text()
+    page = (Path(__file__).parents[5] / "docs/assurance.md").read_text()
     table = page[page.index("| it holds |") :].partition("\n\n")[0].splitlines()
     head, _, *rows = ([cell.strip() for cell in line.strip("| ").split(" | ")] for line in table)
     levels = [Assurance(each.strip("`")) for each in head[1:-1]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from markupsafe import escape
-from tests.serving.web.people.conftest import KEY, Site
+from tests.support.people.fixtures import KEY, Site
 
 from assent.engine.core import tenancy
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.serving.web.people.oidc_kit import ANN, CLIENT, OidcHouse, Provider, running_provider
-from tests.sqlite_files import new_sqlite
+from tests.support.people.oidc_kit import ANN, CLIENT, OidcHouse, Provider, running_provider
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.core import journal, tenancy
 from assent.engine.people import members, people

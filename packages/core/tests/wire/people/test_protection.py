@@ -6,8 +6,8 @@ import re
 
 import httpx
 import pytest
-from tests.serving.web.people.conftest import KEY, Site
-from tests.surfaces import BASE_URL
+from tests.support.people.fixtures import KEY, Site
+from tests.support.surfaces import BASE_URL
 
 from assent.serving.web.shell.headers import CONFIRMING_POLICY, CONTENT_SECURITY_POLICY
 

@@ -8,13 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.serving.web.people.conftest import Site
-from tests.surfaces import BASE_URL
+from tests.support.people.fixtures import Site
+from tests.support.surfaces import BASE_URL
 
 from assent.kernel.refusals import MEANINGS, Reason
-from assent.serving.instructions import INSTRUCTIONS, SPEC_URL
+from assent.kernel.toolsets import DEFAULT_TOOLSETS
+from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.web.shell import clients
 from assent_launch.testing import ALL_TOOLS
+from assent_launch.words import WORDS
+
+INSTRUCTIONS = instructions(DEFAULT_TOOLSETS, words=WORDS)
 
 
 async def test_the_start_page_says_what_runs_here_and_how_to_use_it(site: Site) -> None:

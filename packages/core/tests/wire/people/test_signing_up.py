@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 import pytest
-from tests.keyed_browser import is_confirm_page
-from tests.serving.web.review.kit import House, forms
-from tests.sqlite_files import new_sqlite
-from tests.suite.connectors.mail_server import Inbox, mail_server
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.keyed_browser import is_confirm_page
+from tests.support.review.kit import House, forms
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import policies
 from assent.engine.core import journal, tenancy

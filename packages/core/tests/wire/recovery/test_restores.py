@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, STAGE_TOOL, Gate
-from tests.engine.actions.provider import DELIVERIES, providers
-from tests.postgres_server import binaries
-from tests.surfaces import ManualClock, settings_for
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, STAGE_TOOL, Gate
+from tests.support.actions.provider import DELIVERIES, providers
+from tests.support.answers import text_of
+from tests.support.postgres_server import binaries
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App, list_components
 from assent.engine.audit import log as audit_log
@@ -286,10 +287,10 @@ async def test_claims_schedules_edits_and_what_was_not_sent(house: House) -> Non
         "outcome_unknown",
         "approved",
     ]
-    told = {each["actionId"]: each["why"] for each in (await gate.done("chieflab_report"))["actions"]}
+    told = text_of(await gate.done("chieflab_report"))
     for action_id in (claimed, due):
         refused = await gate.denied(EXECUTE, actionId=action_id)
-        for said in (refused["userMessage"], told[action_id]):
+        for said in (refused["userMessage"], told):
             assert "restored from a backup" in said and "did not confirm" not in said
     await gate.done(EDIT, actionId=edited, body=OTHER)
     await gate.approve_as_shown(edited)

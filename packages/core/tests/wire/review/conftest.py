@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.serving.web.review.kit import House
-from tests.sqlite_files import new_sqlite
+from tests.support.review.kit import House
+from tests.support.sqlite_files import new_sqlite
 
 
 @pytest.fixture

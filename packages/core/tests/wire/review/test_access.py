@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from tests.serving.web.review.kit import House, form, mail, path_of, post
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import SECRET, START_MS
+from tests.support.review.kit import House, form, mail, path_of, post
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import SECRET, START_MS
 
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

@@ -7,16 +7,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.serving.web.review.kit import House, form, forms, mail, post
-from tests.serving.web.review.test_notifications import Posts, told_at
-from tests.serving.web.review.test_people_and_approvers import invited, two_people
-from tests.sqlite_files import new_sqlite
+from packages.core.tests.wire.review.test_notifications import Posts, told_at
+from packages.core.tests.wire.review.test_people_and_approvers import invited, two_people
+from tests.support.review.kit import House, form, forms, mail, post
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.audit.actions import JournalReplay
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.next_try import RETRY_PAUSES_MS
 from assent.gate.records import Status
-from assent.kernel.reasons import Reason
 from assent.ports import NotSent, Single
 from assent.sql.loader import statements
 
@@ -34,11 +34,11 @@ def card_of(page: str, action_id: str) -> str:
 
 
 def refuse(action: object) -> Any:
-    raise NotSent(Reason.CONNECTOR_FAILED, "The account is suspended.", curable=False)
+    raise NotSent("The account is suspended.")
 
 
 def postpone(action: object) -> Any:
-    raise NotSent(Reason.CONNECTOR_FAILED, "The service is down.", curable=True)
+    raise NotSent("The service is down.", retry=True)
 
 
 async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads_there(house: House) -> None:
@@ -177,6 +177,13 @@ async def test_what_failed_or_is_stuck_is_in_the_inbox_and_is_told(house_on_any_
     house.provider.then = postpone
     await house.decide(owner, stuck.run_id, stuck.actions[0].id, "approve", then="send")
     await house.run_jobs()
+    page = (await owner.get(f"/runs/{stuck.run_id}")).text
+    assert "The server tries again" in page
+    assert f"row-{stuck.actions[0].id}" not in (await owner.get("/inbox")).text
+    for pause_ms in RETRY_PAUSES_MS:
+        assert not any(stuck.run_id in said["text"] for _, said in posts.sent)
+        house.clock.advance(seconds=pause_ms / 1_000)
+        await house.run_jobs()
     await house.run_jobs()
 
     page = (await owner.get("/inbox")).text

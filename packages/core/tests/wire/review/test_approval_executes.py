@@ -7,7 +7,7 @@ import os
 import httpx
 import msgspec
 import pytest
-from tests.serving.web.review.kit import House, form, post
+from tests.support.review.kit import House, form, post
 
 from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun

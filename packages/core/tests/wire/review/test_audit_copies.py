@@ -6,8 +6,8 @@ import logging
 
 import msgspec
 import pytest
-from tests.serving.web.review.kit import House, post
-from tests.serving.web.review.test_notifications import Posts, told_at
+from packages.core.tests.wire.review.test_notifications import Posts, told_at
+from tests.support.review.kit import House, post
 
 from assent.engine.audit import copies
 from assent.engine.core import jobs

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.own_sql import bind_marks
-from tests.serving.web.review.kit import House, forms, post
+from tests.support.own_sql import bind_marks
+from tests.support.review.kit import House, forms, post
 
 from assent.ports import Single
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.serving.web.review.kit import House, forms, mail, path_of, post
-from tests.sqlite_files import new_sqlite
+from tests.support.review.kit import House, forms, mail, path_of, post
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun, Request

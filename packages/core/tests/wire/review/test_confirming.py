@@ -10,13 +10,13 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.keyed_browser import BrowserKey, ConfirmPage, KeyedBrowser, is_confirm_page
-from tests.serving.web.review.kit import House, form, forms, mail, post
-from tests.serving.web.review.test_inbox import batch
-from tests.serving.web.review.test_people_and_approvers import invited
-from tests.serving.web.review.test_several_approvers import demote
-from tests.serving.web.shell import stories
-from tests.sqlite_files import new_sqlite
+from packages.core.tests.wire.review.test_inbox import batch
+from packages.core.tests.wire.review.test_people_and_approvers import invited
+from packages.core.tests.wire.review.test_several_approvers import demote
+from tests.support.keyed_browser import BrowserKey, ConfirmPage, KeyedBrowser, is_confirm_page
+from tests.support.review.kit import House, form, forms, mail, post
+from tests.support.shell import stories
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import drift_probe
 from assent.engine.core import tenancy

@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 from markupsafe import escape
-from tests.serving.web.review.hostile import CORPUS
-from tests.serving.web.review.kit import TEXT, House, form, mail, post
+from tests.support.review.hostile import CORPUS
+from tests.support.review.kit import TEXT, House, form, mail, post
 
 from assent.gate.records import Media
 from assent.ports import Draft, StagedEffect
@@ -97,6 +97,26 @@ async def test_a_mail_shows_sender_subject_and_every_recipient(house: House) -> 
     assert "Ada &lt;ada@example.com&gt;" in page
     assert "It waits for your yes." in page
     assert "It goes to 60 people, which is more than 50." in page
+
+
+async def test_copies_and_the_address_for_answers_are_shown_and_edited_like_the_recipients(
+    house: House,
+) -> None:
+    run = await house.stage(mail(2, cc=("lena@example.org",), reply_to="desk@example.com"))
+    browser, action_id = await house.opened(run), run.actions[0].id
+    page = await house.page(browser, run.run_id)
+    wrong = await house.decide(
+        browser, run.run_id, action_id, "edit", reply_to="a@example.org, b@example.org"
+    )
+    await house.decide(
+        browser, run.run_id, action_id, "edit", cc="mo@example.org, eve@example.org", reply_to=""
+    )
+    effect = (await house.action(action_id)).effect
+
+    assert "<dt>Cc</dt>" in page and "<bdi>lena@example.org</bdi>" in page
+    assert "<dt>Reply to</dt>" in page and "3 people; they see each other" in page
+    assert wrong.status_code == 400
+    assert (effect.cc, effect.reply_to) == (("mo@example.org", "eve@example.org"), "")
 
 
 async def test_the_html_part_is_shown_as_text_with_where_its_links_lead_and_never_rendered(
@@ -295,7 +315,7 @@ async def test_a_recipient_at_a_name_that_looks_like_another_is_marked(house: Ho
             effect=msgspec.structs.replace(
                 mail().effect, recipients=("ann@ex\u0430mple.org", "bob@example.org")
             ),
-            executor_tool="chieflab_send_approved_email",
+            executor_tool="chieflab_send_email",
         )
     )
     page = await house.page(await house.owner(), run_id)

@@ -9,13 +9,11 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.serving.web.review.kit import TEXT, House, form, forms, mail, post
-from tests.surfaces import START_MS
+from tests.support.review.kit import TEXT, House, form, forms, mail, post
+from tests.support.surfaces import START_MS
 
 from assent.engine.actions import actions, decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import memory as brain
-from assent.engine.learning.memory import Entry
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.mail import ALONE
 from assent.gate.policy import PRESETS
@@ -28,6 +26,8 @@ from assent.ports import StoreUnavailable, Transaction
 from assent.serving.web.review.page import subject
 from assent.serving.web.shell.forms import Browser, FormNonces
 from assent.sql.loader import statements
+from assent_launch.learning import memory as brain
+from assent_launch.learning.memory import Entry
 
 
 async def by_agent(house: House, action_id: str, **options: Any) -> None:

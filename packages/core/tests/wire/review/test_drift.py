@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import msgspec
-from tests.serving.web.review.kit import House, Provider, post
-from tests.serving.web.review.test_notifications import Posts, told_at
+from packages.core.tests.wire.review.test_notifications import Posts, told_at
+from tests.support.review.kit import House, Provider, post
 
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.own_sql import bind_marks
-from tests.serving.web.review.kit import Form, House, forms, post
-from tests.serving.web.review.test_notifications import Posts, told_at
-from tests.serving.web.review.test_people_and_approvers import invited
-from tests.serving.web.review.test_several_approvers import find_id
+from packages.core.tests.wire.review.test_notifications import Posts, told_at
+from packages.core.tests.wire.review.test_people_and_approvers import invited
+from packages.core.tests.wire.review.test_several_approvers import find_id
+from tests.support.own_sql import bind_marks
+from tests.support.review.kit import Form, House, forms, post
 
 from assent.engine.actions import flood
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

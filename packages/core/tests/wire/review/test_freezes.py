@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.promises import find_promises
-from tests.serving.web.review.kit import House, forms, post
-from tests.serving.web.review.test_inbox import batch
+from packages.core.tests.wire.review.test_inbox import batch
+from tests.support.promises import find_promises
+from tests.support.review.kit import House, forms, post
 
 from assent.engine.core import freezes
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -55,9 +55,9 @@ async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_go
     )
     waiting, approved, retried, unknown, failed, late, low, planned = (each.id for each in run.actions)
     errors = {
-        retried: NotSent(Reason.RATE_LIMITED, "too many", curable=True),
+        retried: NotSent("too many", retry=True, reason=Reason.RATE_LIMITED),
         unknown: OutcomeUnknown("lost"),
-        failed: NotSent(Reason.CONNECTOR_FAILED, "no", curable=False),
+        failed: NotSent("no"),
     }
     for action_id, error in errors.items():
         house.provider.then = fail(error)

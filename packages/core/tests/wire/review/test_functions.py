@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.serving.web.review.hostile import CORPUS
-from tests.serving.web.review.kit import House, Provider, form, forms
-from tests.serving.web.review.test_content import shape
-from tests.serving.web.review.test_inbox import batch
-from tests.sqlite_files import new_sqlite
+from packages.core.tests.wire.review.test_content import shape
+from packages.core.tests.wire.review.test_inbox import batch
+from tests.support.review.hostile import CORPUS
+from tests.support.review.kit import House, Provider, form, forms
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun

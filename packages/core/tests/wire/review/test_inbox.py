@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.serving.web.review.kit import House, forms, mail, post
-from tests.surfaces import START_MS
+from tests.support.review.kit import House, forms, mail, post
+from tests.support.surfaces import START_MS
 
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import tenancy
@@ -226,3 +226,24 @@ async def test_two_workspaces_have_one_choice_of_a_workspace_on_every_screen(hou
 
     assert (await owner.get("/inbox")).text.count("<select") == 1
     assert (await owner.get("/runs")).text.count('id="workspace"') == 1
+
+
+@pytest.mark.parametrize("path", ["/inbox", "/runs"])
+async def test_a_page_shows_one_tenant_alone_and_names_each_where_there_are_several(
+    house: House, path: str
+) -> None:
+    made = {
+        tenant: (await house.stage(post(title=f"News {tenant}"), tenant=tenant)).run_id
+        for tenant in ("north", "south", None)
+    }
+    owner = await house.owner()
+    pages = {
+        tenant: (await owner.get(path, params={"tenant": tenant})).text
+        for tenant in ("", "north", "default", "nobody")
+    }
+
+    def shown(page: str) -> set[str | None]:
+        return {tenant for tenant, run_id in made.items() if f"/runs/{run_id}" in page}
+
+    assert [shown(page) for page in pages.values()] == [{"north", "south", None}, {"north"}, {None}, set()]
+    assert "for <bdi>north</bdi>" in pages[""] and "for <bdi>south</bdi>" in pages[""]

@@ -9,8 +9,8 @@ from functools import partial
 
 import msgspec
 import pytest
-from tests.keyed_browser import KeyedBrowser
-from tests.serving.web.review.kit import House, forms, mail, post
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.review.kit import House, forms, mail, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE, create_workspace
 from assent.engine.people import members, oidc, people

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tests.serving.web.review.kit import House, forms, post
+from tests.support.review.kit import House, forms, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import targets

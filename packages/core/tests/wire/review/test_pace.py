@@ -7,9 +7,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.serving.web.review.kit import House, form, path_of, post
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import Surface
+from tests.support.review.kit import House, form, path_of, post
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import Surface
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 

@@ -6,8 +6,8 @@ import os
 
 import httpx
 import msgspec
-from tests.serving.web.review.kit import House, mail, post
-from tests.serving.web.review.test_inbox import stage_in
+from packages.core.tests.wire.review.test_inbox import stage_in
+from tests.support.review.kit import House, mail, post
 
 from assent.engine.actions import decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

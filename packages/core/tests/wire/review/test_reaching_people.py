@@ -8,18 +8,17 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.serving.web.review.kit import House, forms, mail, post
-from tests.serving.web.review.test_inbox import stage_in
-from tests.serving.web.review.test_notifications import Posts, told_at
-from tests.serving.web.review.test_people_and_approvers import invited, two_people
-from tests.sqlite_files import new_sqlite
+from packages.core.tests.wire.review.test_inbox import stage_in
+from packages.core.tests.wire.review.test_notifications import Posts, told_at
+from packages.core.tests.wire.review.test_people_and_approvers import invited, two_people
+from tests.support.review.kit import House, forms, mail, post
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people, targets
 from assent.engine.people.people import OWNER, Person, Role
 from assent.engine.people.targets import Choices
 from assent.gate.views import Severity
-from assent.kernel.refusals import Reason
 from assent.ports import Delivered, NotSent, OutcomeUnknown, Transaction
 from assent.sql.loader import statements
 
@@ -192,7 +191,7 @@ async def test_a_decision_made_before_anybody_was_told_is_not_told(house: House)
 
 
 def _refuse(action: object) -> Delivered:
-    raise NotSent(Reason.CONNECTOR_FAILED, "the provider refused it", curable=False)
+    raise NotSent("the provider refused it")
 
 
 def _lose(action: object) -> Delivered:
@@ -329,7 +328,7 @@ async def test_reminders_and_messages_of_what_is_over_are_forgotten(house: House
 
 
 async def test_a_browser_is_told_after_it_subscribed_and_forgotten_when_it_is_gone(house: House) -> None:
-    from tests.engine.test_webpush import Subscriber
+    from packages.core.tests.unit.engine.test_webpush import Subscriber
 
     from assent.gate.webhooks import WebhookReply
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.serving.web.review.kit import House, form, forms, post
-from tests.serving.web.review.test_inbox import batch
-from tests.surfaces import START_MS
+from packages.core.tests.wire.review.test_inbox import batch
+from tests.support.review.kit import House, form, forms, post
+from tests.support.surfaces import START_MS
 
 from assent.kernel.limits import ACTION_TTL_MS, DAY_MS, HOUR_MS
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.own_sql import bind_marks
-from tests.serving.web.review.kit import House, mail, post
-from tests.serving.web.review.test_people_and_approvers import invited, two_people
+from packages.core.tests.wire.review.test_people_and_approvers import invited, two_people
+from tests.support.own_sql import bind_marks
+from tests.support.review.kit import House, mail, post
 
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import memory
 from assent.engine.people import members
 from assent.engine.people.people import Role
 from assent.gate.effects import EXECUTE
@@ -24,6 +23,7 @@ from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Single
 from assent.use_cases import executions
+from assent_launch.learning import memory
 
 
 async def approve(house: House, action: Action, *browsers: httpx.AsyncClient) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.serving.web.review.kit import House, form, mail, post
+from tests.support.review.kit import House, form, mail, post
 
 from assent.engine.core import journal
 from assent.engine.people import people

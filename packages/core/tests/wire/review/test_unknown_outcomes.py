@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.serving.web.review.kit import House, Provider, form, forms, post
+from tests.support.review.kit import House, Provider, form, forms, post
 
 from assent.engine.actions.staging import PreparedRun
 from assent.ports import Delivered, Delivery, OutcomeUnknown
@@ -58,6 +58,7 @@ async def test_that_it_did_not_happen_is_a_signed_in_persons_to_say(house_on_any
 
     assert taken.status_code == 303
     assert (await house.action(action_id)).execution_state == "retryable"
+    house.clock.advance(seconds=1)  # the job of each try is named by its time
     await house.decide(browser, run.run_id, action_id, "send")
     await house.run_jobs()
     assert (await house.action(action_id)).status == "executed"

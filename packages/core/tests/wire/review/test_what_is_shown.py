@@ -8,9 +8,9 @@ import re
 from typing import Any
 
 import msgspec
-from tests.edits import edit
-from tests.serving.web.review.kit import House, form, post
-from tests.serving.web.review.test_inbox import batch
+from packages.core.tests.wire.review.test_inbox import batch
+from tests.support.edits import edit
+from tests.support.review.kit import House, form, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.gate import Decider
@@ -92,11 +92,15 @@ CHANGED: dict[str, Any] = {
     "preheader": "Another preview",
     "html": "<p>Another HTML</p>",
     "recipients": ("eve@evil.example",),
+    "cc": ("mal@evil.example",),
+    "visible": True,
+    "reply_to": "eve@evil.example",
     "sender": "Mallory <m@evil.example>",
     "target": {"account": "other-account"},
     "media": (PICTURE,),
     "link": "https://evil.example/link",
     "details": {"visibility": "other-visibility"},
+    "schedule_offset": "+01:00",
     "arguments": {"amount": "5"},
 }
 
@@ -107,6 +111,8 @@ def test_every_field_of_an_effect_that_changed_is_listed() -> None:
         "channel": "X",
         "connector": "By hand",
         "recipients": "eve@evil.example",
+        "cc": "mal@evil.example",
+        "visible": "yes",
         "target": "other-account",
         "media": "ACME goes bankrupt",
         "details": "other-visibility",

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.surfaces import Surface
+from tests.support.surfaces import Surface
 
 from assent.ports import StoreUnavailable
 from assent.serving import site

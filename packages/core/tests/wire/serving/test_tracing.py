@@ -16,7 +16,7 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from tests.surfaces import Surface
+from tests.support.surfaces import Surface
 
 from assent.kernel.distribution import word_install
 from assent.processes.serve import start_tracing

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.serving.web.review.kit import House
+from tests.support.review.kit import House
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import httpx
 import pytest
-from tests.serving.web.review.kit import House, forms, post
-from tests.serving.web.review.test_people_and_approvers import invited
+from packages.core.tests.wire.review.test_people_and_approvers import invited
+from tests.support.review.kit import House, forms, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.webhooks import subscriptions

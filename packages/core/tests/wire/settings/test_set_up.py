@@ -8,12 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.kernel.test_images import SCRIPT, chunk, png
-from tests.keyed_browser import KeyedBrowser
-from tests.serving.web.review.kit import House, forms, mail, path_of, post
-from tests.sqlite_files import new_sqlite
-from tests.suite.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
-from tests.surfaces import BASE_URL
+from packages.core.tests.unit.kernel.test_images import SCRIPT, chunk, png
+from tests.support.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.review.kit import House, forms, mail, path_of, post
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import BASE_URL
 
 from assent.engine.actions import policies
 from assent.engine.core import brands, callers, tenancy

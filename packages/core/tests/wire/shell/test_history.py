@@ -8,18 +8,18 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from tests.keyed_browser import KeyedBrowser
-from tests.serving.web.review.kit import House, forms, path_of, post
-from tests.serving.web.shell import stories, weeks
-from tests.serving.web.shell.weeks import Weeks
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.review.kit import House, forms, path_of, post
+from tests.support.shell import stories, weeks
+from tests.support.shell.weeks import Weeks
 
 from assent.engine.audit import views as audit_views
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import measurement
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
 from assent.engine.views import run_views
 from assent.kernel.ids import RunId
+from assent_launch.learning import measurement
 
 pytestmark = [pytest.mark.anyio, pytest.mark.own_database]
 
@@ -261,7 +261,7 @@ async def test_a_first_sign_in_takes_the_zone_of_the_browser_and_a_later_one_kee
 async def test_a_run_is_named_by_its_goal_or_its_content(
     tmp_path: Path, inputs: dict[str, object], title: str
 ) -> None:
-    from tests.sqlite_files import new_sqlite
+    from tests.support.sqlite_files import new_sqlite
 
     from assent.engine.actions.staging import PreparedRun, Request
     from assent.engine.core.tenancy import LOCAL_PRINCIPAL

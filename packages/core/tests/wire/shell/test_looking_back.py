@@ -15,9 +15,9 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.serving.web.review.kit import House, forms, mail, post
-from tests.serving.web.shell import stories
-from tests.sqlite_files import new_sqlite
+from tests.support.review.kit import House, forms, mail, post
+from tests.support.shell import stories
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

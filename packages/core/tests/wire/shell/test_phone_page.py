@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.keyed_browser import is_confirm_page
-from tests.serving.web.review.kit import House, forms, post
-from tests.sqlite_files import new_sqlite
+from tests.support.keyed_browser import is_confirm_page
+from tests.support.review.kit import House, forms, post
+from tests.support.sqlite_files import new_sqlite
 
 pytestmark = pytest.mark.anyio
 

@@ -12,15 +12,15 @@ from typing import Any, Literal
 import httpx
 import msgspec
 import pytest
-from tests.serving.web.review.kit import House, Provider, forms, post
-from tests.serving.web.review.test_inbox import batch
-from tests.surfaces import MASTER, SECRET, START_MS
-from tests.use_cases.test_callers import find_callers, list_use_cases
+from packages.core.tests.wire.review.test_inbox import batch
+from tests.support.review.kit import House, Provider, forms, post
+from tests.support.surfaces import MASTER, SECRET, START_MS
+from tests.unit.sources.test_callers import find_callers, list_use_cases
 
 from assent.cli import run
 from assent.engine.actions import actions, policies
-from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core import jobs, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
@@ -34,7 +34,7 @@ from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown, Transaction
 from assent.sql.loader import statements
-from assent.use_cases import decisions, executions, freezes
+from assent.use_cases import decisions, executions, workspaces
 from assent.use_cases.decisions import DecisionOrder
 
 
@@ -288,7 +288,7 @@ async def ask_two(scene: Scene) -> None:
 
 async def freeze(scene: Scene) -> None:
     now_ms = scene.house.clock.now_ms()
-    await freezes.freeze(scene.house.app.store, LOCAL_WORKSPACE, now_ms, by="cli", why="")
+    await workspaces.freeze(scene.house.app.store, LOCAL_WORKSPACE, now_ms, by="cli", why="")
 
 
 async def edit(scene: Scene) -> None:
@@ -411,7 +411,7 @@ async def decide(
             await situation.happens(Scene(house, provider, action, meanwhile))
         answer = await press()
         await house.run_jobs()
-    await freezes.unfreeze(house.app.store, LOCAL_WORKSPACE, house.clock.now_ms(), by="cli")
+    await workspaces.unfreeze(house.app.store, LOCAL_WORKSPACE, house.clock.now_ms(), by="cli")
     accepted = answer.status_code < 400 if answer is not None and not decision.is_queued else None
     events = (await house.events(run.run_id))[before:]
     mine = [(kind, body) for kind, body in events if body["actionId"] == action.action_id]
@@ -527,24 +527,24 @@ NOT_COMPARED = {
     "connections.connect": {"console"},
     "connections.connect_with_key": {"command", "console"},
     "connections.disconnect": {"chat", "command", "console"},
+    "connections.follow": {"job"},
     "decisions.hand_over": {"chat"},
     "decisions.read_readiness": {"batch", "page"},
     "decisions.reject_held": {"batch"},
     "decisions.release_held": {"batch"},
+    "decisions.replace_content": {"wrapped call"},
+    "decisions.take_back": {"wrapped call"},
     "decisions.try_blocked": {"chat"},
     "executions.hand_out": {"wrapped call"},
     "executions.reconcile": {"job"},
     "executions.report": {"wrapped call"},
     "executions.try_again": {"page"},
-    "freezes.freeze": {"command"},
-    "freezes.unfreeze": {"command"},
-    "measurements.measure": {"chat"},
-    "measurements.measure_job": {"job"},
-    "measurements.report_numbers": {"chat", "console"},
     "runs.end_links": {"page"},
     "runs.prepare": {"chat", "wrapped call"},
     "workspaces.decide_signup": {"console"},
+    "workspaces.freeze": {"command"},
     "workspaces.set_policy": {"chat", "command", "console"},
+    "workspaces.unfreeze": {"command"},
 }
 """Those of one surface, and those that decide about no action. No command decides about one."""
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Player, three_steps
-from tests.surfaces import Surface
+from tests.support.surfaces import Surface
+from tests.support.workflows.kit import Player, three_steps
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Payload, Player
-from tests.surfaces import Outcome
-from tests.workflow.library import ABSENT, PUBLIC
+from tests.support.answers import calls_of
+from tests.support.surfaces import Outcome
+from tests.support.workflows.kit import Payload, Player
+from tests.support.workflows.library import ABSENT, PUBLIC
 
 pytestmark = pytest.mark.skipif(not PUBLIC.exists(), reason=ABSENT)
 
@@ -45,9 +46,9 @@ class Agent:
         tokens = {"stateToken": at["stateToken"], "ackToken": at["ackToken"]}
         answer = await self.call("workflow_advance", **tokens, **content)
         if answer.reason == "requires_approval":
-            yes = answer.payload["next"][0]
+            yes = calls_of(answer.payload)[0]
             approved = (await self.call(yes["name"], **yes["args"])).payload
-            answer = await self.call(approved["next"][0]["name"], **approved["next"][0]["args"])
+            answer = await self.call(calls_of(approved)[0]["name"], **calls_of(approved)[0]["args"])
         assert not answer.is_error and answer.payload["kind"] == "step", answer.payload
         return answer.payload
 
@@ -75,6 +76,6 @@ async def test_an_investigation_takes_few_calls_and_few_characters(play: Player)
     )
     found = (await agent.call("workflow_resume", query="T-7 empty CSV")).payload["resumed"]
     assert found["stateToken"] == branch["stateToken"]
-    assert found["otherBranches"][0]["found"] == "IndexError in sniff_header holds."
+    assert found["otherBranches"][0]["notes"][-1] == "IndexError in sniff_header holds."
     await agent.advance(found, notesMarkdown="Plan: call detect_encoding with nothing.")
     assert agent.calls <= MAX_CALLS and agent.chars <= MAX_CHARS, (agent.calls, agent.chars)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import APPROVE, REJECT, Payload, Player, definition
-from tests.surfaces import ManualClock, Outcome, Surface, settings_for
-from tests.workflow.library import step
+from tests.support.surfaces import ManualClock, Outcome, Surface, settings_for
+from tests.support.workflows.kit import APPROVE, REJECT, Payload, Player, definition
+from tests.support.workflows.library import step
 
 from assent.app import App
 from assent.engine.workflows import store

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Payload, Player, definition
-from tests.workflow.library import loop, step
+from tests.support.workflows.kit import Payload, Player, definition
+from tests.support.workflows.library import loop, step
 
 NOTES = definition("notes", step("write", notesOptional=False), step("free"))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Payload, Player
-from tests.surfaces import Outcome
+from tests.support.surfaces import Outcome
+from tests.support.workflows.kit import Payload, Player, definition
+from tests.support.workflows.library import step
 
 from assent.engine.workflows import bundles
 from assent.workflow import bundle as files
@@ -31,7 +32,7 @@ async def test_other_notes_from_an_old_token_are_called_a_new_branch(play: Playe
     assert [warning["code"] for warning in answer.payload["warnings"]] == ["new_branch"]
     [other] = answer.payload["branches"]
     assert (other["stepKey"], other["reached"], other["isComplete"]) == ("one", "three", False)
-    assert (other["notes"], other["found"]) == ("Guess", "IndexError in sniff_header.")
+    assert other["notes"] == ["Guess", "IndexError in sniff_header."]
     assert other["stateToken"] == far["stateToken"]
     told = text_of(answer)
     assert "new branch" in told and "IndexError in sniff_header." in told and far["stateToken"] in told
@@ -49,11 +50,15 @@ async def test_each_branch_from_here_can_be_told_apart_and_entered(play: Player)
     ends[1] = await play.advance(ends[1], notesMarkdown="It went further.")
     answer = await play.ask("workflow_advance", stateToken=start["stateToken"])
     branches = answer.payload["branches"]
-    assert [each["notes"] for each in branches] == ["Attempt 0.", "Attempt 1.", "Attempt 2."]
+    assert [each["notes"] for each in branches] == [
+        ["Attempt 0."],
+        ["Attempt 1.", "It went further."],
+        ["Attempt 2."],
+    ]
     assert [each["reached"] for each in branches] == ["two", "three", "two"]
     assert [each["stateToken"] for each in branches] == [end["stateToken"] for end in ends]
     for branch in branches:
-        assert branch["stateToken"] in text_of(answer) and branch["notes"] in text_of(answer)
+        assert branch["stateToken"] in text_of(answer) and branch["notes"][-1] in text_of(answer)
         assert not (await play.ask("workflow_advance", stateToken=branch["stateToken"])).is_error
 
 
@@ -68,14 +73,36 @@ async def test_who_resumes_one_branch_hears_how_far_the_others_came(play: Player
         told = answer.payload.get("resumed", answer.payload)
         assert told["stateToken"] == here["stateToken"] and told["branches"] == []
         [other] = told["otherBranches"]
-        assert (other["stepKey"], other["reached"], other["found"]) == (
-            "one",
-            "three",
-            "IndexError in sniff_header.",
-        )
+        assert (other["stepKey"], other["reached"]) == ("one", "three")
+        assert other["notes"] == ["Guess", "IndexError in sniff_header."]
         assert other["stateToken"] == far["stateToken"] and far["stateToken"] in text_of(answer)
     alone = await play.rehydrate(await play.start("three-steps", sessionId="alone"))
     assert "otherBranches" not in alone and alone["branches"] == []
+
+
+@pytest.mark.rule("W20")
+async def test_of_a_long_branch_the_first_notes_and_the_newest_five_are_told(play: Player) -> None:
+    start = at = await play.start(definition("long", *(step(f"step-{number}") for number in range(9))))
+    for number in range(8):
+        at = await play.advance(at, notesMarkdown=f"Found {number}.")
+    answer = await play.send(start, notesMarkdown="Another way.")
+    [other] = answer.payload["branches"]
+    assert other["notes"] == [f"Found {number}." for number in (0, 3, 4, 5, 6, 7)]
+    assert (other["reached"], other["stateToken"]) == ("step-8", at["stateToken"])
+
+
+@pytest.mark.every_surface
+@pytest.mark.rule("W20")
+async def test_a_chat_that_lost_its_tokens_can_go_back_to_an_earlier_step(play: Player) -> None:
+    start, _ = await investigated(play)
+    answer = await play.ask("workflow_resume", sessionId="T-7")
+    earlier = answer.payload["resumed"]["earlierSteps"]
+    assert [each["title"] for each in earlier] == ["one", "two"]
+    assert earlier[0]["stateToken"] == start["stateToken"] and start["stateToken"] in text_of(answer)
+    back = await play.rehydrate(earlier[1])
+    assert back["pending"]["stepId"] == "two" and "earlierSteps" not in back
+    other = await play.send(back, notesMarkdown="The encoding, perhaps.")
+    assert [warning["code"] for warning in other.payload["warnings"]] == ["new_branch"]
 
 
 @pytest.mark.rule("W20", "W51")

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.workflows.kit import APPROVE, Payload, Player, definition
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import MASTER, ManualClock, Surface, settings_for
-from tests.workflow.library import step
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import MASTER, ManualClock, Surface, settings_for
+from tests.support.workflows.kit import APPROVE, Payload, Player, definition
+from tests.support.workflows.library import step
 
 from assent.app import App
 from assent.engine.audit.log import find_flaws

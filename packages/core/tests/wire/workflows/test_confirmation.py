@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.workflows.kit import APPROVE, EDIT, GET, REJECT, Payload, Player, definition
-from tests.workflow.library import step
+from tests.support.answers import calls_of, text_of
+from tests.support.workflows.kit import APPROVE, EDIT, GET, REJECT, Payload, Player, definition
+from tests.support.workflows.library import step
 
 from assent.engine.actions import decisions
 from assent.engine.webhooks import subscriptions, webhooks
@@ -108,7 +109,7 @@ async def test_a_decision_about_a_step_is_not_remembered_as_a_text(play: Player)
     await play.decide(APPROVE, agreed["actionId"])
     await play.advance(at, **NOTES)
 
-    kept = await play.sql("SELECT kind FROM brain_entries WHERE workspace_id = ?", play.workspace_id)
+    kept = await play.sql("SELECT kind FROM launch_brain_entries WHERE workspace_id = ?", play.workspace_id)
     assert kept == []
 
 
@@ -222,12 +223,12 @@ async def test_what_a_person_rewrote_is_not_what_the_agent_submitted(play: Playe
     refusal = await asked(play, at, **NOTES)
     edited = await play.decide(EDIT, refusal["actionId"], body="Release it\n\nRelease 1.4 to nobody.")
     approved = await play.decide(APPROVE, refusal["actionId"], digest=edited["digest"])
-    assert "exactly as it was sent" not in approved["next"][0]["when"]
-    assert set(approved["next"][0]["needs"]) == {"notesMarkdown"}
+    assert "exactly as it was sent" not in calls_of(approved)[0]["when"]
+    assert set(calls_of(approved)[0]["needs"]) == {"notesMarkdown"}
     assert "changed" in approved["userMessage"]
     told = await asked(play, at, **NOTES)
     assert "was changed" in told["userMessage"] and "A person" not in told["userMessage"]
-    assert set(told["next"][0]["needs"]) == {"notesMarkdown"}
+    assert set(calls_of(told)[0]["needs"]) == {"notesMarkdown"}
     assert (await play.rehydrate(at))["pending"]["stepId"] == "release"
 
 
@@ -235,8 +236,8 @@ async def test_a_key_that_may_not_decide_is_not_told_to_approve_in_the_chat(play
     issued = await play.surface.new_workspace("limited", scopes=("runs:read", "runs:write"))
     play.surface.key = issued.api_key
     told = await asked(play, await at_gate(play), **NOTES)
-    assert "in the chat" not in told["userMessage"] + told["show"] and "commands" not in told
-    assert "review" in told["show"] and "review link" in told["fixActionForAgent"]
+    assert "in the chat" not in told["userMessage"] + text_of(told) and "commands" not in told
+    assert "review" in text_of(told) and "review link" in told["fixActionForAgent"]
 
 
 async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(play: Player) -> None:
@@ -250,7 +251,7 @@ async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(p
     told = await asked(play, at, **NOTES)
     assert told["actionId"] == refusal["actionId"] and "signed-in person" in told["userMessage"]
     assert told["reviewUrl"] == refusal["reviewUrl"]
-    assert [each["name"] for each in told["next"]] == [GET, "workflow_advance"]
+    assert [each["name"] for each in calls_of(told)] == [GET, "workflow_advance"]
     chat = await play.ask(APPROVE, actionId=refusal["actionId"])
     assert chat.reason == "requires_approval"
     person = Decider(WorkspaceId(play.workspace_id), "Ada", Assurance.PERSON, "page")
@@ -355,13 +356,13 @@ async def test_a_decision_says_which_call_comes_next(play: Player) -> None:
     assert "exactly as it was sent" in refusal["fixActionForAgent"]
     approved = await play.decide(APPROVE, refusal["actionId"])
     assert "workflow" in approved["userMessage"] and "sent" not in approved["userMessage"]
-    following = approved["next"][0]
+    following = calls_of(approved)[0]
     assert following["name"] == "workflow_advance" and "needs" not in following
     passed = await play.ask("workflow_advance", **following["args"])
     assert passed.payload["pending"]["stepId"] == "after"
     other = await asked(play, at, notesMarkdown="Release 2.0.")
     rejected = await play.decide(REJECT, other["actionId"], reason="Too big")
-    [again] = rejected["next"]
+    [again] = calls_of(rejected)
     assert (again["name"], set(again["args"])) == ("workflow_advance", {"stateToken", "ackToken"})
     assert set(again["needs"]) == {"notesMarkdown"}
     assert "call" not in (await play.action(other["actionId"]))["metadata"]
@@ -371,7 +372,7 @@ async def test_of_a_long_submission_the_next_call_says_what_to_add(play: Player)
     at = await at_gate(play)
     content = {"notesMarkdown": "word " * 2_000, "context": {"a": 1}}
     approved = await play.decide(APPROVE, (await asked(play, at, **content))["actionId"])
-    following = approved["next"][0]
+    following = calls_of(approved)[0]
     assert set(following["needs"]) == {"notesMarkdown", "context"}
     passed = await play.ask("workflow_advance", **following["args"], **content)
     assert passed.payload["pending"]["stepId"] == "after"
@@ -497,7 +498,7 @@ async def test_approving_and_sending_a_step_approves_it_and_names_the_next_advan
     action_id = (await asked(play, at, **NOTES))["actionId"]
     approved = await play.decide(APPROVE, action_id, send=True)
     assert approved["status"] == "approved" and not {"notSent", "sent"} & set(approved)
-    assert "sent" not in approved["show"] and approved["next"][0]["name"] == "workflow_advance"
+    assert "sent" not in text_of(approved) and calls_of(approved)[0]["name"] == "workflow_advance"
 
 
 async def test_who_looks_at_a_step_that_was_decided_elsewhere_is_given_the_call_that_goes_on(
@@ -507,12 +508,12 @@ async def test_who_looks_at_a_step_that_was_decided_elsewhere_is_given_the_call_
     action_id = (await asked(play, at, **NOTES))["actionId"]
     await play.decide(APPROVE, action_id)
     told = await play.action(action_id)
-    assert "sent" not in told["show"].lower() and "go out" not in told["show"]
-    passed = await play.ask("workflow_advance", **told["next"][0]["args"])
+    assert "sent" not in text_of(told).lower() and "go out" not in text_of(told)
+    passed = await play.ask("workflow_advance", **calls_of(told)[0]["args"])
     assert passed.payload["pending"]["stepId"] == "after"
     done = await play.action(action_id)
-    assert done["next"] == [] and "went on" in done["userMessage"]
+    assert calls_of(done) == [] and "went on" in done["userMessage"]
     no = (await asked(play, at, notesMarkdown="Release 2.0."))["actionId"]
     await play.decide(REJECT, no, reason="Too big")
     rejected = await play.action(no)
-    assert "Too big" in rejected["show"] and rejected["next"][0]["name"] == "workflow_advance"
+    assert "Too big" in text_of(rejected) and calls_of(rejected)[0]["name"] == "workflow_advance"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import APPROVE, Payload, Player, definition
-from tests.workflow.library import decision, loop, step
+from tests.support.workflows.kit import APPROVE, Payload, Player, definition
+from tests.support.workflows.library import decision, loop, step
 
 pytestmark = pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 DECIDES: dict[str, Any] = {"outputContract": {"contractRef": "wr.contracts.loop_control"}}

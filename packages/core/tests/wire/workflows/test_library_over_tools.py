@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import APPROVE, Payload, Player
-from tests.surfaces import Surface
-from tests.workflow.agent import choices
-from tests.workflow.library import ABSENT, PUBLIC, builtin_files, compiled, public_files
+from tests.support.surfaces import Surface
+from tests.support.workflows.agent import choices
+from tests.support.workflows.kit import APPROVE, Payload, Player
+from tests.support.workflows.library import ABSENT, PUBLIC, builtin_files, compiled, public_files
 
 FILES = public_files()
 MOST_CALLS = 600

@@ -24,12 +24,12 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.effort import rounds
-from tests.engine.workflows.kit import Payload, Player, three_steps
-from tests.postgres_server import Server
-from tests.reliability import Prove
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.support.effort import rounds
+from tests.support.postgres_server import Server
+from tests.support.reliability import Prove
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock, Surface, settings_for
+from tests.support.workflows.kit import Payload, Player, three_steps
 
 from assent.app import App
 from assent.engine.workflows import bundles

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.engine.workflows.kit import Player, definition, three_steps
-from tests.workflow.library import step
+from tests.support.workflows.kit import Player, definition, three_steps
+from tests.support.workflows.library import step
 
 from assent.engine.workflows import store as workflow_store
 from assent.workflow.contracts import criteria
@@ -89,7 +89,7 @@ async def test_a_bad_file_is_listed_with_what_is_wrong_and_the_others_are_served
     assert all(issue["path"] and issue["message"] for issues in invalid.values() for issue in issues)
     assert (await play.start("fine-yaml"))["pending"]["stepId"] == "one"
     refused = await play.ask("workflow_start", workflowId="broken")
-    assert refused.reason == "validation_error" and "steps" in json.dumps(refused.payload["problems"])
+    assert refused.reason == "workflow_invalid" and "steps" in json.dumps(refused.payload["problems"])
     play.write(three_steps("broken"))
     assert (await play.start("broken"))["pending"]["stepId"] == "one"
 

@@ -6,9 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Player, definition
-from tests.surfaces import Outcome
-from tests.workflow.library import step
+from tests.support.answers import text_of
+from tests.support.contract.talk import REVISIONS, say_in
+from tests.support.surfaces import Outcome
+from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.library import step
 
 GATED = definition(
     "gated",
@@ -35,7 +37,25 @@ async def test_a_refused_advance_is_text_before_data(play: Player) -> None:
     refused = await play.send(at, **NOTES)
     assert refused.reason == "requires_approval"
     told = words(refused)
-    assert refused.payload["show"] in told and refused.payload["reviewUrl"] in told
+    assert text_of(refused.payload) in told and refused.payload["reviewUrl"] in told
+
+
+@pytest.mark.rule("W76", "E80")
+async def test_a_step_is_read_once_where_the_revision_has_structured_content(play: Player) -> None:
+    at = await play.start()
+    for tool, sent in (
+        ("workflow_advance", {"stateToken": at["stateToken"], "ackToken": at["ackToken"]}),
+        ("workflow_checkpoint", {"stateToken": at["stateToken"], "notesMarkdown": "Kept."}),
+        ("workflow_resume", {}),
+        ("workflow_start", {"workflowId": "no-such-workflow"}),
+    ):
+        params = {"name": tool, "arguments": sent}
+        for revision in REVISIONS:
+            result = (await say_in(play.surface, revision, "tools/call", params)).result
+            text, *payload = (part["text"] for part in result["content"])
+            assert not text.lstrip().startswith("{")
+            expected = [result["structuredContent"]] if revision < "2025-06-18" else []
+            assert [json.loads(each) for each in payload] == expected
 
 
 @pytest.mark.rule("W76")

@@ -6,10 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Payload, Player, definition, three_steps
-from tests.workflow.library import step
+from tests.support.workflows.kit import Payload, Player, definition, three_steps
+from tests.support.workflows.library import step
 
 from assent.kernel.ids import is_uuid
+from assent.workflow import tokens
 
 pytestmark = pytest.mark.every_surface
 
@@ -94,6 +95,42 @@ async def test_other_content_from_the_same_place_makes_a_branch_once_each(play: 
     assert [text for (text,) in notes][1:6] == [body["notesMarkdown"] for body in bodies[:5]]
     told = await play.rehydrate(at)
     assert len(told["branches"]) == len(bodies)
+
+
+@pytest.mark.rule("W24", "W67")
+async def test_the_lineage_of_tokens_follows_from_the_acknowledged_steps_of_the_log(play: Player) -> None:
+    start = await play.start()
+    second = await play.advance(start, notesMarkdown="one way")
+    ends = [await play.advance(second, notesMarkdown="on"), await play.advance(start, notesMarkdown="other")]
+    run_id = start["session"]["runId"]
+    edges = [
+        (body["parent"], body["node"], body["ackHash"])
+        for kind, body in await play.events(run_id)
+        if kind == "step_acked"
+    ]
+    nodes = [tokens.place(each["stateToken"], run_id).node for each in (start, second, *ends)]
+    assert [(parent, child) for parent, child, _ in edges] == [
+        (nodes[0], nodes[1]),
+        (nodes[1], nodes[2]),
+        (nodes[0], nodes[3]),
+    ]
+    assert len({ack for _, _, ack in edges}) == len(edges)
+
+
+@pytest.mark.rule("W21")
+async def test_a_workflow_runs_inside_a_step_of_another_and_hands_its_result_over(play: Player) -> None:
+    outer = await play.start(sessionId="T-9")
+    play.write(three_steps("inner"))
+    inner = await play.start("inner", sessionId="T-9")
+    while not inner["isComplete"]:
+        inner = await play.advance(inner, notesMarkdown="Inside.")
+        assert (await play.rehydrate(outer))["pending"]["stepId"] == "one"
+    outer = await play.advance(
+        outer, context={"innerResult": "ready"}, notesMarkdown="The inner one is done."
+    )
+    assert outer["pending"]["stepId"] == "two"
+    assert outer["session"]["sessionId"] == inner["session"]["sessionId"] == "T-9"
+    assert outer["session"]["runId"] != inner["session"]["runId"]
 
 
 @pytest.mark.rule("W12", "W50")

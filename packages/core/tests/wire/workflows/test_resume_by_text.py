@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Player, definition
-from tests.workflow.library import step
+from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.library import step
 
 NOTES = {
     "S-1": "100% sure_thing! (a+b) [x] \\ 'one' \"two\"",
@@ -46,12 +46,15 @@ async def test_a_step_says_which_model_it_is_for(play: Player) -> None:
 
 
 @pytest.mark.rule("W59")
-async def test_who_starts_a_broken_file_is_told_which_one_it_is(play: Player) -> None:
+async def test_who_starts_a_broken_file_is_told_which_one_it_is_and_that_the_call_was_right(
+    play: Player,
+) -> None:
     path = play.write({"id": "broken-one"})
     refused = await play.ask("workflow_start", workflowId="broken-one")
-    assert refused.reason == "validation_error"
-    told = refused.payload["problems"][0]["expected"]
+    assert (refused.reason, refused.payload["retryable"]) == ("workflow_invalid", False)
+    told = refused.payload["userMessage"]
     assert path.name in told and str(path.parent) not in told
+    assert refused.payload["problems"]
 
 
 async def noted(play: Player, session_id: str, *notes: str) -> dict[str, Any]:

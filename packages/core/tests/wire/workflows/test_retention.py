@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.workflows.kit import Player, definition, three_steps
-from tests.workflow.library import step
+from tests.support.workflows.kit import Player, definition, three_steps
+from tests.support.workflows.library import step
 
 from assent.engine.workflows.store import FORGET_JOB
 from assent.jobs.kinds import job_kinds

@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 from benchmarks import rewind as peers
-from tests.engine.workflows.kit import Player, definition
-from tests.rules_manifest import ROOT
-from tests.workflow.library import loop, step
+from tests.support.rules_manifest import ROOT
+from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.library import loop, step
 
 from assent.ports import Begin, Transaction
 

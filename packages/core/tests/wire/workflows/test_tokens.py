@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.workflows.kit import Player, three_steps
-from tests.surfaces import MASTER, START_MS, ManualClock, Surface, settings_for
+from tests.support.surfaces import MASTER, START_MS, ManualClock, Surface, settings_for
+from tests.support.workflows.kit import Player, three_steps
 
 from assent.app import App
 from assent.kernel.ids import RunId, uuid7

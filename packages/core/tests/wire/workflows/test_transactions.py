@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.engine.actions.guarded import Watched, guarded
-from tests.engine.workflows.kit import Player, three_steps
+from tests.support.actions.guarded import Watched, guarded
+from tests.support.workflows.kit import Player, three_steps
 
 from assent.engine.definitions.library import WorkflowLibrary
 
@@ -76,7 +76,7 @@ def test_a_library_that_several_threads_use_answers_each_of_them(tmp_path: Path)
 def _one(prompt: str) -> str:
     import json
 
-    from tests.engine.workflows.kit import definition
-    from tests.workflow.library import step
+    from tests.support.workflows.kit import definition
+    from tests.support.workflows.library import step
 
     return json.dumps(definition("one", step("one", prompt=prompt)))

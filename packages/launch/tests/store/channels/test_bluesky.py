@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.places import Place, connect, connected, keeps_its_promises
-from tests.surfaces import ManualClock
+from tests.support.channels.places import Place, connect, connected, keeps_its_promises
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Effect

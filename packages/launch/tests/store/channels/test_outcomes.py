@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import armed
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.kit import KEYS, MAIL, POST, Providers, connect, serving
-from tests.suite.connectors.kit import Engine
+from tests.support.actions.kit import armed
+from tests.support.channels.kit import KEYS, MAIL, POST, Providers, connect, serving
+from tests.support.connectors.kit import Engine
+from tests.support.sqlite_files import new_sqlite
 
 from assent.app import App
 from assent.engine.actions import reconciliation

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.kit import KEYS, Providers, connect, serving
+from tests.support.channels.kit import KEYS, Providers, connect, serving
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning.measurement import read_action
 from assent.gate.records import Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import KeyChecked, NotSent, Reading
 from assent.present.cards import destination
+from assent.present.next_steps import PLAIN, next_calls
 from assent_conform.testing.connector_contract import claim_action
 from assent_conform.testing.provider_server import Outcome
 from assent_launch.channels.email.resend import TEST_SENDER, mail
+from assent_launch.learning.measurement import read_action
 
 
 @pytest.fixture
@@ -50,6 +51,32 @@ async def test_several_readers_do_not_see_each_other(here: Providers) -> None:
     (sent,) = here.effects("resend")
     assert sent.content["to"] == ["hello@example.org"]
     assert sent.content["bcc"] == ["grace@example.org", "Ann <ann@example.org>"]
+
+
+async def test_people_who_get_a_copy_see_each_other_and_answers_go_elsewhere(here: Providers) -> None:
+    to, cc = ("grace@example.org", "ann@example.org"), ("lena@example.org",)
+    await here.done(await here.approved("resend", recipients=to, cc=cc, reply_to="desk@example.org"))
+    (sent,) = here.effects("resend")
+    assert (sent.content["to"], sent.content["cc"]) == (list(to), list(cc))
+    assert sent.content["reply_to"] == ["desk@example.org"] and "bcc" not in sent.content
+
+
+async def test_an_address_that_resend_names_is_left_out_of_the_call_for_the_others(
+    here: Providers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"statusCode": 422, "name": "validation_error", "message": "Invalid `to` field: bad@example.org"}
+    action_id = await here.approved(
+        "resend", recipients=("grace@example.org", "bad@example.org", "ann@example.org")
+    )
+    monkeypatch.setattr(here.resend, "refusal", lambda status: said)
+    here.resend.plan(Outcome.REFUSE_422)
+    refused = await here.refused(action_id, Reason.CONNECTOR_FAILED, "done")
+    action = await here.engine.action(action_id)
+    (call,) = next_calls(action, PLAIN)
+
+    assert "other 2" in refused.recovery().user_message
+    assert call.args["to"] == ["grace@example.org", "ann@example.org"] and not call.needs
+    assert call.args["body"] == action.effect.body
 
 
 ENCODED = "Team lunch =?utf-8?b?WW91IGFyZSBmaXJlZA==?="

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.places import Place, connect, connected, keeps_its_promises
-from tests.surfaces import ManualClock
+from tests.support.channels.places import Place, connect, connected, keeps_its_promises
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock
 
-from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.connection import NewConnection, OpenedSecrets
+from assent.gate.connection import API_KEY, NewConnection, OpenedSecrets
 from assent.gate.records import Effect, Media
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent

@@ -8,14 +8,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.edits import edit
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.kit import KEYS, Providers, connect, serving
+from tests.support.channels.kit import KEYS, Providers, connect, serving
+from tests.support.edits import edit
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import account_binding
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
-from assent.engine.learning.measurement import read_action
 from assent.gate.gate import Decider
 from assent.gate.records import Action, Assurance, Media
 from assent.kernel.ids import ActionId
@@ -23,6 +22,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Picture
 from assent_conform.testing.operator import Wanted, stage
 from assent_conform.testing.provider_server import Outcome
+from assent_launch.learning.measurement import read_action
 
 HUMAN = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test")
 

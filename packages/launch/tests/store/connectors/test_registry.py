@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.surfaces import settings_for
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import settings_for
 
 from assent.app import App
 from assent.engine.connections.registry import ManualConnector, RegistrationRefused, register

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suite.connectors.kit import engine_with
-from tests.suite.connectors.mail_reader import read_by_hand
-from tests.suite.connectors.mail_server import (
+from tests.support.connectors.kit import engine_with
+from tests.support.connectors.mail_reader import read_by_hand
+from tests.support.connectors.mail_server import (
     CREDENTIALS,
     Certificates,
     Inbox,
@@ -20,11 +20,11 @@ from tests.suite.connectors.mail_server import (
     mail_server,
     scripted_server,
 )
-from tests.surfaces import START_MS, ManualClock
+from tests.support.surfaces import START_MS, ManualClock
 
 from assent.gate.records import Effect, Media
 from assent.kernel.refusals import Reason, Refusal
-from assent.net.mail import send_note
+from assent.net.mail import MailClient
 from assent.net.mail_server import parse_mailbox, parse_server
 from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.present.outlook import Executed
@@ -195,8 +195,8 @@ async def test_a_note_of_the_server_is_sent_as_it_was_written() -> None:
     async with mail_server(inbox) as port:
         server, sender = parse_server(f"smtp://127.0.0.1:{port}"), parse_mailbox(SENDER)
         text = "Something waits.\n.\nÜ"
-        await send_note(
-            server, sender, "ann@example.org", INJECTED, text, key="note:1", now_ms=0, seconds=LONG
+        await MailClient(server).send_note(
+            sender, "ann@example.org", INJECTED, text, key="note:1", now_ms=0, seconds=LONG
         )
     message = inbox.message()
     assert message.keys() == [*HEADERS[:5], "Auto-Submitted", *HEADERS[5:], "Content-Transfer-Encoding"]
@@ -227,6 +227,27 @@ async def test_several_recipients_do_not_see_each_other() -> None:
     (envelope,) = inbox.taken
     assert envelope.rcpt_tos == ["grace@example.org", "alan@example.org"]
     assert b"alan" not in inbox.raw().lower() and b"grace@" not in inbox.raw().lower()
+
+
+async def test_people_who_are_to_see_each_other_do_and_answers_go_where_they_were_shown_to_go() -> None:
+    inbox = Inbox()
+    to, cc = ("Priya Löwe <priya@example.org>", "tom@example.org"), ("Lena <lena@example.org>",)
+    async with mail_server(inbox) as port:
+        await send(port, mail(recipients=to, cc=cc, reply_to="Desk <desk@shop.example>"))
+    message = inbox.message()
+    assert [each.addr_spec for each in message["To"].addresses] == ["priya@example.org", "tom@example.org"]
+    assert [each.addr_spec for each in message["Cc"].addresses] == ["lena@example.org"]
+    assert message["Reply-To"].addresses[0].addr_spec == "desk@shop.example"
+    (envelope,) = inbox.taken
+    assert envelope.rcpt_tos == ["priya@example.org", "tom@example.org", "lena@example.org"]
+
+
+async def test_several_recipients_see_each_other_if_that_was_approved() -> None:
+    inbox = Inbox()
+    everyone = tuple(f"Person {number} <p{number}@example.org>" for number in range(10))
+    async with mail_server(inbox) as port:
+        await send(port, mail(recipients=everyone, visible=True))
+    assert [str(each) for each in inbox.message()["To"].addresses] == list(everyone)
 
 
 async def test_no_line_of_a_body_ends_the_mail() -> None:
@@ -358,6 +379,9 @@ async def test_a_mail_whose_fate_is_unknown_is_never_sent_again_by_itself(
         {"recipients": ("grace@example.org, victim@example.org",)},
         {"recipients": ("Grace\r\nBcc: victim@example.org <grace@example.org>",)},
         {"recipients": ("nobody",)},
+        {"cc": ("lena@example.org\r\nBcc: victim@example.org",)},
+        {"reply_to": "ann@shop.example\r\nBcc: victim@example.org"},
+        {"reply_to": "ann@shop.example, victim@example.org"},
         {"recipients": ()},
         {"sender": "Ann\nBcc: victim@example.org <ann@shop.example>"},
         {"sender": "ann@shop.example>\r\nX: y"},
@@ -378,18 +402,38 @@ async def test_no_content_can_add_a_header_or_a_recipient(changes: dict[str, Any
     assert inbox.taken == []
 
 
-@pytest.mark.parametrize(("reply", "curable"), [("450 Later", True), ("550 No such user", False)])
-@pytest.mark.parametrize("refused", [("grace@example.org",), ("grace@example.org", "alan@example.org")])
-async def test_one_refused_recipient_stops_the_whole_mail(
-    refused: tuple[str, ...], reply: str, curable: bool
-) -> None:
+@pytest.mark.parametrize("reply", ["450 Later", "550 No such user"])
+async def test_a_refused_recipient_does_not_stop_the_others_and_is_the_remainder(reply: str) -> None:
     inbox = Inbox()
-    inbox.refused = dict.fromkeys(refused, reply)
+    inbox.refused = {"alan@example.org": reply, "lena@example.org": reply}
+    effect = mail(recipients=("grace@example.org", "Alan <alan@example.org>"), cc=("lena@example.org",))
+    async with mail_server(inbox) as port:
+        delivered = await send(port, effect)
+    (envelope,) = inbox.taken
+    assert envelope.rcpt_tos == ["grace@example.org"] and delivered.evidence["recipients"] == 1
+    assert delivered.rest is not None and delivered.rest.reached == "grace@example.org"
+    assert delivered.rest.effect.everyone == ("Alan <alan@example.org>", "lena@example.org")
+    assert delivered.rest.effect.body == effect.body and reply in delivered.rest.why
+
+
+async def test_what_the_server_refused_is_told_when_the_end_of_the_others_is_unknown() -> None:
+    inbox = Inbox()
+    inbox.refused = {"alan@example.org": "550 No such user"}
+    inbox.last_word = "650 What"
+    async with mail_server(inbox) as port:
+        with pytest.raises(OutcomeUnknown, match=r"it refused alan@example\.org"):
+            await send(port, mail(recipients=("grace@example.org", "alan@example.org")))
+
+
+@pytest.mark.parametrize(("reply", "curable"), [("450 Later", True), ("550 No such user", False)])
+async def test_a_mail_whose_recipients_are_all_refused_is_not_sent(reply: str, curable: bool) -> None:
+    inbox = Inbox()
     everyone = ("grace@example.org", "alan@example.org")
+    inbox.refused = dict.fromkeys(everyone, reply)
     async with mail_server(inbox) as port:
         refusal = await not_sent(send(port, mail(recipients=everyone)))
         assert (refusal.reason, refusal.curable) == (Reason.CONNECTOR_FAILED, curable)
-        assert all(address in refusal.detail for address in refused)
+        assert all(address in refusal.detail for address in everyone)
         assert inbox.taken == []
         # The server is left as it was: the next mail is not mixed up with this one.
         inbox.refused = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.suite.connectors.world import NOWHERE, Expected, World, again, first
+from tests.support.connectors.world import NOWHERE, Expected, World, again, first
 
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal

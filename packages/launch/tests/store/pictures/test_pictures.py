@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.stores.kit import NOON, WORKSPACE
+from tests.support.stores.kit import NOON, WORKSPACE
 
-from assent.engine.learning import pictures
+from assent.engine.actions import pictures
 from assent.gate.records import Action, Effect, Media
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import RunId, WorkspaceId

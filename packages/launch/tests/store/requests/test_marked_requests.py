@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.suite.connectors.kit import engine_with
+from tests.support.connectors.kit import engine_with
 
 from assent.gate import gate
 from assent.gate.preflight import Readiness
@@ -53,7 +53,7 @@ async def hangs_inside(ctx: Context) -> Delivered:
 
 async def says_not_sent_inside(ctx: Context) -> Delivered:
     async with ctx.sending():
-        raise NotSent(Reason.RATE_LIMITED, "later", curable=True)
+        raise NotSent("later", retry=True, reason=Reason.RATE_LIMITED)
 
 
 async def says_unknown_before(ctx: Context) -> Delivered:

@@ -15,17 +15,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.places import Place, connect
-from tests.suite.connectors.kit import LEASE_SECONDS, Engine
-from tests.suite.pictures.test_drawing import work
-from tests.surfaces import ManualClock, settings_for
+from packages.launch.tests.wire.pictures.test_drawing import work
+from tests.support.channels.places import Place, connect
+from tests.support.connectors.kit import LEASE_SECONDS, Engine
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.connections.json_http import Exchanged, exchange
-from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.connection import NewConnection, OpenedSecrets
+from assent.gate.connection import API_KEY, NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
 from assent.present.outlook import Executed
 from assent_conform.emulators.bluesky import HANDLE, PASSWORD, Bluesky
@@ -37,7 +36,7 @@ from assent_launch.pictures.process import make
 
 pytestmark = pytest.mark.anyio
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[5]
 POST = Wanted(
     connector="bluesky",
     channel="bluesky",

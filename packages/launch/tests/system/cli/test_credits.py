@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cli.conftest import Assent
+from tests.support.cli.fixtures import Assent
 
 
 def test_a_workspace_is_unlimited_until_somebody_says_otherwise(assent: Assent) -> None:

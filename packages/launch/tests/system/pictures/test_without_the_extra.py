@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.processes.running import StdioClient, environment
-from tests.suite.operators.conftest import CLUB
+from tests.support.operators.fixtures import CLUB
+from tests.support.processes.running import StdioClient, environment
 
 from assent.kernel.distribution import word_install
 

@@ -23,7 +23,7 @@ MAIL = Effect(
 )
 MEANT = IntendedMail(
     sender=ANN,
-    to=GRACE,
+    to=(GRACE,),
     subject="Lunch",
     fixed={
         "Date": "Fri, 15 Jan 2027 08:00:00 GMT",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.effort import rounds
+from tests.support.effort import rounds
 
 from assent.gate.content.check import find_flaw
 from assent_launch.channels.channel import check

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.learning.memory import Entry
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content.adapter import adapt_written
 from assent_launch.content.evidence import gather
 from assent_launch.content.note import write_note
 from assent_launch.content.records import Facts
 from assent_launch.knowledge import as_evidence, as_lessons
+from assent_launch.learning.memory import Entry
 
 README = (
     "# Zephyr\n\nZephyr is a wind map for Android phones. It is in open beta. Made by Peter.\n\n"

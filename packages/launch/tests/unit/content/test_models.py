@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from tests.net.far_side import Answer, FarSide, closed_port, far_side
+from tests.support.net.far_side import Answer, FarSide, closed_port, far_side
 
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content.adapter import adapt_written

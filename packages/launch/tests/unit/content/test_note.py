@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 import pytest
-from tests.suite.content.launch_data import LAUNCHES, Launch
+from tests.support.content.launch_data import LAUNCHES, Launch
 
 from assent.gate.content.check import find_flaw
 from assent_launch.channels.channel import check

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.learning.measurement import Measurement, assess_run, describe_reading
 from assent.gate.effects import EffectType, EffectTypes
-from assent.gate.measurement.metrics import (
+from assent.ports import Reading
+from assent_launch.effect_types import effect_types
+from assent_launch.learning.measurement import Measurement, assess_run, describe_reading
+from assent_launch.learning.metrics import (
     METRICS,
     describe_number,
     find_metric,
     read_numbers,
     select_credible,
 )
-from assent.gate.measurement.recommend import assess, group_numbers
-from assent.ports import Reading
-from assent_launch.effect_types import effect_types
+from assent_launch.learning.recommend import assess, group_numbers
 
 LABELLED = EffectTypes(effect_types())
 

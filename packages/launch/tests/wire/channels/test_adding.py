@@ -45,7 +45,7 @@ MASTODON = Channel(
 )
 """
 PAGER = """
-from assent.platform.values import ConnectorInfo
+from assent.platform import ConnectorInfo
 from assent_launch.channels.channel import Channel, Limit
 
 CHANNEL = Channel(
@@ -62,8 +62,7 @@ from assent_launch.effect_types import make_types
 TYPES = make_types(CHANNEL, noun="Call", done="Called")
 """
 PAGER_CONNECTOR = """
-from assent.platform.services import Delivered, Delivery, NoLookUp, action_of
-from assent.platform.values import Readiness
+from assent.platform import Delivered, Delivery, NoLookUp, Readiness, action_of
 from assent_launch.channels.{name} import INFO
 
 
@@ -154,7 +153,7 @@ def test_a_row_or_a_folder_and_its_name_in_the_registry_make_a_channel(
     extended: Path, tmp_path: Path
 ) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.suite.channels.added_channel", str(tmp_path)],
+        [sys.executable, "-m", "tests.support.channels.added_channel", str(tmp_path)],
         capture_output=True,
         text=True,
         check=True,

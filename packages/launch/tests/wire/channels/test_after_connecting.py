@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import msgspec
 import pytest
-from tests.suite.channels.hosted import Hosted
+from tests.support.answers import call_for, calls_of, text_of
+from tests.support.channels.hosted import Hosted
+from tests.support.channels.kit import KEYS
 
-from assent.engine.actions.decisions import SEND_JOB
+from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.core.jobs import Job, JobFailed, JobState
 from assent.jobs import sending
 from assent.kernel.ids import JobId
@@ -39,9 +43,9 @@ async def approved(hosted: Hosted, action_id: str) -> None:
 
 def asked_again(answer: dict[str, Any], where: str) -> dict[str, Any]:
     """The approval that an answer offers, for exactly the content it shows."""
-    assert f"- {where}" in answer["show"]
+    assert f"- {where}" in text_of(answer)
     assert not any(name in answer["userMessage"] for name in TOOL_NAMES)
-    found: dict[str, Any] = next(each for each in answer["commands"] if each["tool"] == APPROVE)
+    found = call_for(answer, APPROVE)
     assert set(found["args"]) == {"actionId", "digest"}
     return found
 
@@ -71,7 +75,7 @@ async def test_what_was_approved_before_connecting_is_shown_with_its_account_and
     assert "Acme" in again["userMessage"]
     # Asking once more changes nothing more.
     once_more = await hosted.tool(EXECUTE, actionId=action_id)
-    assert (once_more["reason"], once_more["commands"]) == ("requires_approval", again["commands"])
+    assert (once_more["reason"], calls_of(once_more)) == ("requires_approval", calls_of(again))
     await goes_out(hosted, offered)
     assert len(hosted.zernio.on("acc_linkedin")) == 1
 
@@ -120,19 +124,18 @@ async def test_readiness_is_that_of_now_wherever_an_action_is_shown(hosted: Host
     action_id = await staged(hosted)
     await hosted.tool("chieflab_disconnect_provider", provider="zernio")
     found = await hosted.tool("chieflab_get_action", actionId=action_id)
-    (listed,) = (await hosted.tool("chieflab_list_pending_actions"))["actions"]
+    listed = await hosted.tool("chieflab_list_pending_actions")
+    assert found["preflight"]["connectorBlocker"] == "missing_connector"
+    assert "connector_not_ready" in found["preflight"]["gates"]
     for each in (found, listed):
-        assert (each["preflight"]["connectorReady"], each["preflight"]["connectorBlocker"]) == (
-            False,
-            "missing_connector",
-        )
-        assert "connector_not_ready" in each["preflight"]["gates"]
-    assert f"/connect/zernio?workspace={hosted.workspace_id}" in found["show"]
+        assert "cannot go out yet" in text_of(each)
+    assert f"/connect/zernio?workspace={hosted.workspace_id}" in text_of(found)
     await hosted.connect("zernio")
     found = await hosted.tool("chieflab_get_action", actionId=action_id)
-    (listed,) = (await hosted.tool("chieflab_list_pending_actions"))["actions"]
+    listed = await hosted.tool("chieflab_list_pending_actions")
+    assert found["preflight"]["connectorReady"] and "connector_not_ready" not in found["preflight"]["gates"]
     for each in (found, listed):
-        assert each["preflight"]["connectorReady"] and "connector_not_ready" not in each["preflight"]["gates"]
+        assert "cannot go out yet" not in text_of(each)
 
 
 async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_nothing(hosted: Hosted) -> None:
@@ -174,4 +177,133 @@ async def test_approving_for_an_account_that_came_back_at_the_provider_says_that
     hosted.zernio.accounts = accounts
     answer = await hosted.tool(APPROVE, actionId=action_id)
     assert answer["userMessage"].startswith("Approved. Nothing has been sent yet. Say “send linkedin”")
-    assert [each["name"] for each in answer["next"]] == [EXECUTE, "chieflab_withdraw_approval"]
+    assert [each["name"] for each in calls_of(answer)] == [EXECUTE, "chieflab_withdraw_approval"]
+
+
+@pytest.mark.parametrize("provider", ["zernio", "resend"])
+async def test_a_key_that_was_rejected_once_is_asked_about_again_by_the_next_try(
+    hosted: Hosted, provider: str
+) -> None:
+    await hosted.connect(provider)
+    action_id = await staged(hosted) if provider == "zernio" else await letter(hosted)
+    await approved(hosted, action_id)
+    emulator = getattr(hosted, provider)
+    emulator.revoked.append(KEYS[provider])
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
+    emulator.revoked.clear()  # the provider had a bad minute
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
+    listed = (await hosted.tool("chieflab_list_connectors"))["connectors"]
+    assert next(each["status"] for each in listed if each["id"] == provider) == "live"
+
+
+def in_hours(hosted: Hosted, hours: int) -> str:
+    """A time in Berlin's winter, as a founder says it."""
+    moment = datetime.fromtimestamp(
+        hosted.clock.now_ms() / 1_000 + hours * 3_600, timezone(timedelta(hours=1))
+    )
+    return moment.isoformat()
+
+
+async def test_what_was_approved_for_later_asks_for_the_second_yes_when_its_account_is_connected(
+    hosted: Hosted,
+) -> None:
+    action_id = await staged(hosted, scheduleFor=in_hours(hosted, 48))
+    first = await hosted.tool(APPROVE, actionId=action_id)
+    assert first["status"] == "approved"
+    assert "(+01:00)" in first["userMessage"] and "your yes once more" in first["userMessage"]
+    await hosted.connect("zernio")
+    await hosted.run_jobs()
+    found = await hosted.tool("chieflab_get_action", actionId=action_id)
+    assert (found["status"], found["revision"], found["decision"]["by"]) == ("awaiting_approval", 2, "Ada")
+    assert "Acme" in found["userMessage"] and "changed it" not in found["userMessage"]
+    await approved(hosted, action_id)
+    hosted.clock.advance(hours=48)
+    await hosted.run_jobs()
+    assert (await hosted.tool("chieflab_get_action", actionId=action_id))["status"] == "executed"
+    assert len(hosted.zernio.on("acc_linkedin")) == 1
+
+
+async def test_an_approval_stays_bound_to_the_account_that_it_was_shown_with(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted, scheduleFor=in_hours(hosted, 1))
+    await approved(hosted, action_id)
+    await hosted.tool("chieflab_disconnect_provider", provider="zernio")
+    told = await hosted.tool("chieflab_get_action", actionId=action_id)
+    assert "once more" not in told["userMessage"]
+    hosted.clock.advance(hours=1)
+    await hosted.run_jobs()
+    await hosted.connect("zernio")
+    await hosted.run_jobs()
+    found = await hosted.tool("chieflab_get_action", actionId=action_id)
+    assert (found["status"], found["revision"]) == ("executed", 1)
+    assert len(hosted.zernio.on("acc_linkedin")) == 1
+
+
+async def test_no_inner_name_is_an_editor(hosted: Hosted) -> None:
+    action_id = await staged(hosted, scheduleFor=in_hours(hosted, 1))
+    await approved(hosted, action_id)
+    hosted.clock.advance(hours=1)
+    await hosted.run_jobs()
+    await hosted.app.connections.disconnect(hosted.workspace_id, "zernio", by="Ada")
+    await hosted.connect("zernio")
+    await hosted.run_jobs()
+    assert not any("approve_and_send" in text for text in hosted.heard)
+    journal = await hosted.tool("chieflab_query_audit")
+    assert "approve_and_send" not in msgspec.json.encode(journal).decode()
+
+
+async def letter_to(hosted: Hosted, *people: str) -> dict[str, Any]:
+    given = {"to": list(people), "subject": "Dark mode", "body": "It is here."}
+    found: dict[str, Any] = (await hosted.tool("chieflab_send", **given))["actions"][0]
+    return found
+
+
+@pytest.mark.rule("E62")
+async def test_a_mail_that_can_never_go_out_takes_the_approval_in_the_chat_from_no_other(
+    hosted: Hosted,
+) -> None:
+    await hosted.connect("resend")
+    too_many = await letter_to(hosted, *(f"p{number}@example.org" for number in range(60)))
+    assert "too_many_recipients" in too_many["preflight"]["gates"]
+    one = await letter_to(hosted, "grace@example.org")
+    assert one["preflight"]["severity"] == "medium"
+    assert (await hosted.tool(APPROVE, actionId=one["id"]))["status"] == "approved"
+
+
+@pytest.mark.rule("E62")
+async def test_the_risk_of_a_crowd_falls_when_the_others_are_rejected(hosted: Hosted) -> None:
+    await hosted.connect("resend")
+    crowd = [f"p{number}@example.org" for number in range(50)]
+    first = await letter_to(hosted, *crowd)
+    second = await letter_to(hosted, "grace@example.org")
+    assert second["preflight"]["severity"] == "high"
+    assert (await hosted.tool(APPROVE, actionId=second["id"]))["reason"] == "requires_approval"
+    await hosted.tool("chieflab_reject_action", actionId=first["id"], reason="Not now.")
+    assert (await hosted.tool(APPROVE, actionId=second["id"]))["status"] == "approved"
+
+
+async def test_a_mail_to_too_many_is_refused_as_what_it_is_and_not_as_a_bad_call(hosted: Hosted) -> None:
+    await hosted.connect("resend")
+    too_many = await letter_to(hosted, *(f"p{number}@example.org" for number in range(60)))
+    for tool, reason in ((APPROVE, "validation_error"), (EXECUTE, "requires_approval")):
+        refused = await hosted.tool(tool, actionId=too_many["id"])
+        assert (refused["reason"], refused["retryable"], refused["retry"]) == (reason, False, "never"), tool
+        assert "bad argument" not in refused["summaryForUser"], tool
+        assert "50" in refused["userMessage"] and "approve it in the chat" not in refused["userMessage"], tool
+
+
+async def test_what_only_measures_is_not_offered_by_hand_where_it_is_not_set_up(hosted: Hosted) -> None:
+    refused = await hosted.tool("chieflab_connect_provider", provider="ga4")
+    assert refused["reason"] == "provider_not_live"
+    assert "by hand" not in refused["userMessage"]
+    assert "channel" not in refused["fixActionForAgent"]
+
+
+@pytest.mark.parametrize("given", ["no id", "01900000-0000-7000-8000-000000000000"])
+async def test_an_id_that_this_workspace_does_not_have_leads_a_client_of_the_seeds_into_no_loop(
+    hosted: Hosted, given: str
+) -> None:
+    refused = await hosted.tool("chieflab_get_action", actionId=given)
+    assert refused["reason"] in ("invalid_action_id", "wrong_workspace")
+    assert (refused["retryable"], refused["recoveryTool"]) == (False, None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.suite.channels.hosted import Hosted
-from tests.surfaces import BASE_URL, Surface
+from tests.support.answers import bodies_of, calls_of, text_of
+from tests.support.channels.hosted import Hosted
+from tests.support.surfaces import BASE_URL, Surface
 
 CONNECT = "chieflab_connect_provider"
 LIST = "chieflab_list_connectors"
@@ -20,8 +21,7 @@ async def listed(surface: Surface) -> dict[str, dict[str, Any]]:
 
 
 def texts(reply: dict[str, Any]) -> list[str]:
-    guide = reply["agentGuide"]
-    return [guide["userMessage"], reply["show"], *(each["body"] for each in guide["renderInChat"].values())]
+    return [text_of(reply), *bodies_of(reply).values()]
 
 
 @pytest.mark.rule("E86")
@@ -76,19 +76,18 @@ async def test_connecting_shows_the_link_and_what_waits_for_it(hosted: Hosted) -
     assert reply["agentGuide"]["renderInChat"]
     for text in texts(reply):
         assert url in text and not any(word in text for word in NOT_FOR_PEOPLE), text
-    assert f"assent connect zernio --workspace {hosted.workspace_id} --key-stdin" in reply["show"]
-    assert reply["agentUsefulness"]["needsHuman"] is True
+    assert f"assent connect zernio --workspace {hosted.workspace_id} --key-stdin" in text_of(reply)
     assert "approve" not in reply["stopRule"] and "link" in reply["stopRule"]
     assert {"name": RETRY, "args": {"actionId": action_id}} in [
-        {"name": each["name"], "args": each["args"]} for each in reply["next"]
+        {"name": each["name"], "args": each["args"]} for each in calls_of(reply)
     ]
-    assert "…" not in str(reply["next"]) + str(reply["agentGuide"]["nextToolCalls"])
+    assert "…" not in str(calls_of(reply))
 
     await hosted.connect("zernio")
     there = await hosted.tool(CONNECT, provider="zernio")
-    assert there["connected"] and there["agentUsefulness"]["needsHuman"] is False
-    assert "is connected" in there["agentGuide"]["userMessage"] and "Acme" in there["show"]
-    assert there["next"][0]["name"] == RETRY and there["next"][0]["args"] == {"actionId": action_id}
+    assert there["connected"]
+    assert "is connected" in there["agentGuide"]["userMessage"] and "Acme" in text_of(there)
+    assert calls_of(there)[0]["name"] == RETRY and calls_of(there)[0]["args"] == {"actionId": action_id}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +105,7 @@ async def test_a_channel_is_connected_by_its_own_name(
 ) -> None:
     reply = await hosted.tool(CONNECT, provider=name)
     assert reply["provider"] == provider
-    assert said in reply["agentGuide"]["userMessage"]
+    assert said in text_of(reply)
 
 
 async def test_a_channel_is_served_by_the_provider_that_is_connected(hosted: Hosted) -> None:
@@ -118,14 +117,14 @@ async def test_a_channel_is_served_by_the_provider_that_is_connected(hosted: Hos
 async def test_without_a_mail_server_resend_is_offered_too(hosted: Hosted) -> None:
     reply = await hosted.tool(CONNECT, provider="smtp")
     for name in ("smtp", "resend"):
-        assert f"{BASE_URL}/connect/{name}?workspace={hosted.workspace_id}" in reply["show"]
-    assert "Resend" in reply["agentGuide"]["userMessage"]
+        assert f"{BASE_URL}/connect/{name}?workspace={hosted.workspace_id}" in text_of(reply)
+    assert "Resend" in text_of(reply)
 
 
 async def test_what_is_published_by_hand_has_nothing_to_connect(hosted: Hosted) -> None:
     reply = await hosted.tool(CONNECT, provider="hn")
     assert (reply["provider"], reply["connected"], reply["connectUrl"]) == ("manual", True, None)
-    assert "by hand" in reply["agentGuide"]["userMessage"]
+    assert "by hand" in text_of(reply)
 
 
 async def test_an_unknown_name_lists_providers_and_channels(hosted: Hosted) -> None:

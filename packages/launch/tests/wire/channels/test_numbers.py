@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.kit import connect
-from tests.suite.operators.conftest import Loop
-from tests.surfaces import ManualClock, settings_for
+from tests.support.answers import text_of
+from tests.support.channels.kit import connect
+from tests.support.operators.fixtures import Loop
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions
-from assent.engine.learning import measurement
-from assent.engine.learning import memory as brain
 from assent.gate.effects import EffectTypes
-from assent.gate.measurement.recommend import assess
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Reading
 from assent.processes.serve import Surfaces
@@ -27,6 +25,9 @@ from assent_conform.emulators.zernio import Zernio
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.provider_server import all_serving
 from assent_launch.effect_types import effect_types
+from assent_launch.learning import measurement
+from assent_launch.learning import memory as brain
+from assent_launch.learning.recommend import assess
 
 pytestmark = pytest.mark.anyio
 
@@ -123,7 +124,7 @@ async def test_three_exposures_of_one_source_are_never_added(house: Measuring) -
         "LinkedIn: 1,234 impressions, 1,300 views, 1,000 people reached, 11 clicks, 30 comments, 120 likes, "
         "engagement rate 0.05"
     )
-    assert f"- {every}" in told["show"]
+    assert f"- {every}" in text_of(told)
     assert why.rstrip(".") in told["agentGuide"]["userMessage"]
     given = {"1,234", "1,300", "1,000", "11", "30", "120", "0.05"}
     [asset] = (await house.tool("chieflab_list_assets", runId=run_id))["assets"][-1:]
@@ -135,9 +136,9 @@ async def test_three_exposures_of_one_source_are_never_added(house: Measuring) -
     kept = await house.app.store.read(lambda: brain.find(house.workspace, entry["entryId"]))
     assert kept is not None and kept.facts == {"metrics": POST}
     status = await house.tool("chieflab_status")
-    [measured] = status["measured"]
+    [measured] = status["extra"]["measured"]
     assert (measured["totals"], measured["results"]) == (counts, why)
-    assert why in status["show"]
+    assert why in text_of(status)
 
 
 @pytest.mark.rule("E100")
@@ -155,7 +156,7 @@ async def test_a_mail_that_was_only_delivered_is_not_called_seen(house: Measurin
         "channel": "email",
     }
     assert told["measurement"]["baseline"] == []
-    for text in (told["show"], told["agentGuide"]["userMessage"], told["assets"][0]["body"]):
+    for text in (text_of(told), told["agentGuide"]["userMessage"], told["assets"][0]["body"]):
         assert "seen" not in text and "nobody" not in text.lower() and "10,602" not in text
 
 
@@ -177,7 +178,7 @@ async def test_a_baseline_counts_only_the_runs_that_have_the_metric_on_that_chan
     assert told["nextMove"]["why"] == (
         "LinkedIn: 500 impressions, 0 clicks, 0 likes. LinkedIn averaged 1,000 impressions over 2 earlier runs."
     )
-    assert "LinkedIn averaged 6 likes over 2 earlier runs" in told["show"]
+    assert "LinkedIn averaged 6 likes over 2 earlier runs" in text_of(told)
 
 
 @pytest.mark.rule("E100")
@@ -192,7 +193,7 @@ async def test_a_run_that_went_out_later_is_no_earlier_run(house: Measuring) -> 
     told = await house.measured(first)
 
     assert told["measurement"]["baseline"] == []
-    assert "900" not in told["show"]
+    assert "900" not in text_of(told)
 
 
 @pytest.mark.rule("E100")

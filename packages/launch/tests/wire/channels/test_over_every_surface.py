@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suite.channels.hosted import Hosted
-from tests.suite.channels.kit import KEYS
-from tests.suite.operators.conftest import CLUB
-from tests.surfaces import BASE_URL
+from tests.support.answers import bodies_of
+from tests.support.channels.hosted import Hosted
+from tests.support.channels.kit import KEYS
+from tests.support.operators.fixtures import CLUB
+from tests.support.surfaces import BASE_URL
 
 from assent.engine.core import journal
 from assent_conform.testing.ledger import LedgerCall
@@ -55,8 +56,7 @@ async def test_a_launch_is_staged_to_the_accounts_that_are_connected(hosted: Hos
     assert staged["x"]["target"]["platform"] == "twitter"
     assert (staged["email"]["connector"], staged["email"]["target"]["name"]) == ("resend", "example.org")
     assert all(action["preflight"]["connectorReady"] for action in run["actions"])
-    shown = run["agentGuide"]["renderInChat"]["linkedin"]
-    assert shown["goesTo"] == "Acme (linkedin)"
+    assert "Goes to: Acme (linkedin)" in bodies_of(run)["linkedin:2"]
     assert (len(hosted.zernio.ledger.entries()), len(hosted.resend.ledger.entries())) == before
 
     # A person who looks at the first one is not told that it could go out: nobody has said where to.

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.serving.web.connections import kit as consented
-from tests.suite.channels import kit as keyed
-from tests.suite.operators.conftest import CLUB
-from tests.surfaces import ManualClock, Surface, settings_for
+from tests.support.channels import kit as keyed
+from tests.support.connections import kit as consented
+from tests.support.operators.fixtures import CLUB
+from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.engine.connections.key_access import API_KEY
-from assent.gate.connection import NewConnection, OpenedSecrets
+from assent.gate.connection import API_KEY, NewConnection, OpenedSecrets
 from assent.ports import KeyChecked
 from assent.processes.serve import Surfaces
 from assent_conform.emulators import bluesky

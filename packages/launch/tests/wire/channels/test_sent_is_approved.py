@@ -23,16 +23,16 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.effort import rounds
-from tests.serving.web.connections.kit import HUBSPOT
-from tests.serving.web.connections.kit import connect as consent_to
-from tests.sqlite_files import new_sqlite
-from tests.suite.channels.kit import connect as connect_hosted
-from tests.suite.channels.places import connect as connect_place
-from tests.suite.connectors.kit import engine_with
-from tests.suite.connectors.mail_reader import read_by_hand
-from tests.suite.connectors.mail_server import Inbox, mail_server
-from tests.surfaces import ManualClock
+from tests.support.channels.kit import connect as connect_hosted
+from tests.support.channels.places import connect as connect_place
+from tests.support.connections.kit import HUBSPOT
+from tests.support.connections.kit import connect as consent_to
+from tests.support.connectors.kit import engine_with
+from tests.support.connectors.mail_reader import read_by_hand
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.effort import rounds
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import ManualClock
 
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.suite.connectors.kit import engine_with
-from tests.suite.connectors.mail_server import Inbox, mail_server
-from tests.suite.connectors.site import Site
-from tests.surfaces import ManualClock, Surface
+from tests.support.connectors.kit import engine_with
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.connectors.site import Site
+from tests.support.surfaces import ManualClock, Surface
 
 from assent.engine.connections.registry import ManualConnector
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL

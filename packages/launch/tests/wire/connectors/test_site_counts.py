@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suite.connectors.site import FEED, Audit, Site, path_of
+from tests.support.connectors.site import FEED, Audit, Site, path_of
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.kernel.limits import DAY_MS

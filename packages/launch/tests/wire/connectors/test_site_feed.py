@@ -9,8 +9,8 @@ from functools import partial
 
 import msgspec
 import pytest
-from tests.suite.connectors.site import BODY, FEED, Site, parsed, path_of
-from tests.surfaces import BASE_URL
+from tests.support.connectors.site import BODY, FEED, Site, parsed, path_of
+from tests.support.surfaces import BASE_URL
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Effect

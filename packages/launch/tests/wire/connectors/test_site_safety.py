@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.suite.connectors.site import FEED, Audit, Site, parsed, path_of
+from tests.support.connectors.site import FEED, Audit, Site, parsed, path_of
 
 from assent.serving.web.shell import markdown
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
-from tests.engine.actions.provider import Provider, lost_after, lost_before, unreachable
+from tests.support.actions.kit import APPROVE, EXECUTE, Gate
+from tests.support.actions.provider import Provider, lost_after, lost_before, unreachable
 
 from assent.engine.actions import recording
-from assent.engine.learning import credits
-from assent.gate.credits import CreditAccount, CreditEntry
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
 from assent.ports import Delivered, Remainder
+from assent_launch.learning import credits
+from assent_launch.learning.credits import CreditAccount, CreditEntry
 
 SHOW = "chieflab_get_workspace"
 
@@ -77,7 +77,9 @@ async def test_an_action_that_cannot_be_paid_is_refused_untouched_and_goes_out_o
     metered: Gate,
 ) -> None:
     await limit(metered, 2)
-    action_id = await metered.approved(costCredits=3)
+    action_id = await metered.staged(costCredits=3)
+    told = await metered.done(APPROVE, actionId=action_id)
+    assert "costs 3 credits" in told["userMessage"] and "Say “send" not in told["userMessage"]
 
     denied = await metered.denied(EXECUTE, actionId=action_id, idempotencyKey="k")
 
@@ -94,12 +96,12 @@ async def test_an_action_that_cannot_be_paid_is_refused_untouched_and_goes_out_o
     assert again["status"] == "executed"
     assert await account(metered) == CreditAccount(False, 3, 3, 0, 4)
     assert await kinds(metered) == ["limit", "grant", "reserve", "settle"]
-    shown = (await metered.done(SHOW))["credits"]
+    shown = (await metered.done(SHOW))["extra"]["credits"]
     assert shown == {"unlimited": False, "balance": 0, "reserved": 0, "spent": 3}
 
 
 async def test_without_a_limit_everything_can_be_paid_and_is_counted(metered: Gate) -> None:
-    assert (await metered.done(SHOW))["credits"] == {
+    assert (await metered.done(SHOW))["extra"]["credits"] == {
         "unlimited": True,
         "balance": None,
         "reserved": 0,
@@ -207,7 +209,7 @@ async def test_the_rest_of_what_went_out_in_part_was_paid_for_with_the_whole(met
     action_id = await metered.approved(costCredits=3)
     await metered.done(EXECUTE, actionId=action_id)
     [rest] = (await metered.done("chieflab_list_pending_actions"))["actions"]
-    assert rest["preflight"]["estimatedCostCredits"] == 0
+    assert (await metered.record(rest["id"]))["preflight"]["estimatedCostCredits"] == 0
 
     await metered.done(APPROVE, actionId=rest["id"])
     await metered.done(EXECUTE, actionId=rest["id"])

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 import re
+from pathlib import Path
 
 import pytest
-from tests.engine.actions.kit import EXECUTE, PENDING, Gate
+from tests.support.actions.kit import EXECUTE, PENDING, Gate
 
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, parse_key
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import HOUR_MS
+from assent.serving.site import METRICS
+
+ROOT = Path(__file__).parents[5]
 
 
 async def read(surface: Gate) -> dict[str, float]:
@@ -124,3 +128,15 @@ async def test_a_rotated_key_works_beside_its_successor_and_then_ends(surface: G
         )
         is None
     )
+
+
+async def test_every_metric_says_what_it_is_and_the_page_names_it(surface: Gate) -> None:
+    text = (await surface.http.get("/metrics")).text
+    told = dict(re.findall(r"^# HELP (assent_\w+) (.+)$", text, re.MULTILINE))
+    typed = dict(re.findall(r"^# TYPE (assent_\w+) (\w+)$", text, re.MULTILINE))
+    assert told.keys() == typed.keys()
+    page = (ROOT / "docs/monitoring.md").read_text()
+    rows = re.findall(r"^\| `assent_(\w+)` \| (\w+) \| (.+) \|$", page, re.MULTILINE)
+    assert {name: (kind, what) for name, kind, what in rows} == METRICS
+    assert set(re.findall(r"assent_\w+", page)) <= {f"assent_{name}" for name in METRICS}
+    assert set(told) <= {f"assent_{name}" for name in METRICS}

@@ -7,15 +7,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import Gate
-from tests.engine.actions.provider import providers
-from tests.sqlite_files import new_sqlite
+from tests.support.actions.fixtures import gate_over
+from tests.support.actions.kit import Gate
+from tests.support.actions.provider import providers
+from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE as WORKSPACE
-from assent.engine.learning import memory as brain
-from assent.engine.learning.memory import WORDS_BATCH, NewEntry
 from assent.kernel.limits import SECOND_MS
+from assent_launch.learning import memory as brain
+from assent_launch.learning.memory import WORDS_BATCH, NewEntry
 
 pytestmark = pytest.mark.own_database
 

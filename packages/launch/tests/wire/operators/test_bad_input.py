@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.net.far_side import Answer, FarSide, far_side, packed_bomb, redirect
-from tests.sqlite_files import new_sqlite
-from tests.suite.connectors.mail_server import Inbox, mail_server
-from tests.suite.operators.conftest import CLUB, Loop
-from tests.surfaces import BASE_URL, ManualClock, settings_for
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.net.far_side import Answer, FarSide, far_side, packed_bomb, redirect
+from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core import journal
@@ -134,11 +134,10 @@ async def test_what_a_page_was_asked_for_with_is_in_the_runs_record_and_in_the_a
 
     staged = (await reader.call("chieflab_post", {"channel": "site", "productUrl": url, **CLUB})).payload
 
-    fetched = staged["outputs"]["productPage"]
+    run = (await reader.call("chieflab_get_run", {"runId": staged["runId"]})).payload
+    fetched = run["outputs"]["productPage"]
     assert (fetched["url"], fetched["status"]) == (url, 404)
     assert fetched["fetchedAt"] == iso_time(reader.clock.now_ms())
-    run = (await reader.call("chieflab_get_run", {"runId": staged["runId"]})).payload
-    assert run["outputs"]["productPage"] == fetched
     audit = (await reader.call("chieflab_query_audit", {"runId": staged["runId"]})).payload["events"]
     assert [event["facts"]["productPage"] for event in audit if event["kind"] == "run_prepared"] == [fetched]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.suite.operators.conftest import CLUB, Loop
-from tests.surfaces import BASE_URL, Surface
+from tests.support.answers import bodies_of, call_for, calls_of, text_of
+from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.surfaces import BASE_URL, Surface
 
-from assent.use_cases import freezes
+from assent.use_cases import workspaces
 
 APPROVE = "chieflab_approve_action"
 EDIT = "chieflab_edit_action"
@@ -26,7 +27,7 @@ async def mail(loop: Surface, *to: str, **more: Any) -> dict[str, Any]:
 
 
 def calls(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {call["name"]: call for call in answer["next"]}
+    return {call["name"]: call for call in calls_of(answer)}
 
 
 async def test_a_mail_shows_sender_recipients_subject_and_who_sees_whom(loop: Loop) -> None:
@@ -35,7 +36,7 @@ async def test_a_mail_shows_sender_recipients_subject_and_who_sees_whom(loop: Lo
     )
 
     for line in ("From: club@example.org", "Subject: Import", "they do not see each other", "3 people"):
-        assert line in run["show"], line
+        assert line in text_of(run), line
 
 
 @pytest.mark.rule("E48")
@@ -45,7 +46,7 @@ async def test_the_preview_text_of_a_mail_is_shown(loop: Loop) -> None:
         "content"
     ]
 
-    assert content["preheader"] in run["show"]
+    assert content["preheader"] in text_of(run)
     assert content["preheader"] in run["agentGuide"]["renderInChat"]["email"]["body"]
 
 
@@ -57,9 +58,11 @@ async def test_what_cannot_go_out_is_said_when_it_is_staged_and_again_after_appr
     page = f"{BASE_URL}/connect/zernio?workspace={run['workspaceId']}"
     approved = (await surface.call(APPROVE, {"actionId": run["actions"][0]["id"]})).payload
 
-    assert "cannot go out yet" in run["show"] and page in run["show"]
+    assert "cannot go out yet" in text_of(run) and page in text_of(run)
     assert "cannot go out yet" in run["agentGuide"]["userMessage"]
-    assert approved["userMessage"].startswith("Approved. It cannot be sent yet:") and page in approved["show"]
+    assert approved["userMessage"].startswith("Approved. It cannot be sent yet:") and page in text_of(
+        approved
+    )
     assert "chieflab_connect_provider" in calls(approved) and EXECUTE not in calls(approved)
 
 
@@ -76,13 +79,13 @@ async def test_an_approved_post_names_one_executor_with_its_key(loop: Loop) -> N
 
 async def test_one_yes_approves_and_sends(loop: Loop) -> None:
     run = await post(loop)
-    yes = {**run["agentGuide"]["renderInChat"]["site"]["commands"][0]["args"], "send": True}
+    [yes] = [call["args"] for call in calls_of(run) if call["args"].get("send")]
     answer = (await loop.call(APPROVE, yes)).payload
     again = (await loop.call(APPROVE, {**yes, "idempotencyKey": "k"})).payload
 
-    assert "approve site" in run["show"] and "approve and send" not in run["show"]
+    assert "approve site" in text_of(run) and "approve and send" not in text_of(run)
     assert (answer["status"], answer["sent"]) == ("executed", True)
-    assert answer["externalUrl"] in answer["show"] and "Results arrive in about 24 hours." in answer["show"]
+    assert answer["externalUrl"] in text_of(answer) and "Results arrive in about 24 hours." in text_of(answer)
     assert calls(answer)["chieflab_measure"]["args"] == {"runId": run["runId"]}
     assert again["reason"] == "action_closed"
 
@@ -108,7 +111,7 @@ async def test_no_suggested_call_has_an_open_place(loop: Loop) -> None:
     answers.append((await loop.call(EXECUTE, about)).payload)
 
     for answer in answers:
-        assert "…" not in str(answer["next"]), answer["next"]
+        assert "…" not in str(calls_of(answer)), calls_of(answer)
         assert "…" not in str(answer.get("agentGuide", {}).get("nextToolCalls"))
 
 
@@ -124,10 +127,12 @@ async def test_an_edit_is_shown_whole_with_its_own_warnings(loop: Loop) -> None:
     after = (await loop.call("chieflab_get_action", about)).payload["preflight"]
 
     assert any("is the best tool" in warning for warning in checked["warnings"])
-    assert all(warning.removeprefix("Check this claim: ") in risky["show"] for warning in checked["warnings"])
+    assert all(
+        warning.removeprefix("Check this claim: ") in text_of(risky) for warning in checked["warnings"]
+    )
     assert checked["severity"] == "medium"
     assert not any("best tool" in warning for warning in after["warnings"])
-    assert "best tool" not in plain["show"] and f"> {TEXT} Thank you." in plain["show"]
+    assert "best tool" not in text_of(plain) and f"> {TEXT} Thank you." in text_of(plain)
 
 
 async def test_a_claim_of_the_evidence_is_still_one_after_an_edit(loop: Loop) -> None:
@@ -136,7 +141,7 @@ async def test_a_claim_of_the_evidence_is_still_one_after_an_edit(loop: Loop) ->
     about = {"actionId": run["actions"][0]["id"]}
     edited = (await loop.call("chieflab_edit_action", {**about, "body": f"{TEXT}\n\n{fact}"})).payload
 
-    assert "nothing in the evidence says so" not in edited["show"]
+    assert "nothing in the evidence says so" not in text_of(edited)
 
 
 async def test_an_edited_mail_loses_its_composed_preview_text_and_can_get_another(loop: Loop) -> None:
@@ -150,23 +155,23 @@ async def test_an_edited_mail_loses_its_composed_preview_text_and_can_get_anothe
 
     assert "preheader" not in without
     assert (content["preheader"], content.get("html", "")) == ("Import by CSV", "")
-    assert "Preview text: Import by CSV" in edited["show"]
+    assert "Preview text: Import by CSV" in text_of(edited)
 
 
 async def test_a_mail_without_recipients_is_refused_before_it_is_approved(loop: Loop) -> None:
     run = (await loop.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
     action = run["actions"][0]
     refused = await loop.call(APPROVE, {"actionId": action["id"], "send": True})
-    edit = refused.payload["recoveryTool"]
+    edit = calls_of(refused.payload)[0]
     fixed = {**edit["args"], "to": ["ana@example.org"]}
     await loop.call(edit["name"], fixed)
 
     assert "recipients_missing" in action["preflight"]["gates"]
-    assert "approve email" not in run["show"] + run["agentGuide"]["userMessage"]
+    assert "approve email" not in text_of(run) + run["agentGuide"]["userMessage"]
     assert (refused.reason, refused.payload["problems"][0]["path"]) == ("validation_error", "actionId")
     assert set(edit["needs"]) == {"to"}
     shown = (await loop.call("chieflab_list_pending_actions", {"runId": run["runId"]})).payload
-    assert APPROVE in {call["name"] for call in shown["next"]}
+    assert APPROVE in {call["name"] for call in calls_of(shown)}
     nobody = await loop.call("chieflab_send", {"to": [], "subject": "Hi", "body": "Hello there, Ana."})
     assert (nobody.reason, nobody.payload["problems"][0]["path"]) == ("validation_error", "to")
 
@@ -184,11 +189,11 @@ async def test_a_mail_sent_by_hand_is_recorded_without_an_address(loop: Loop) ->
     approved = (await loop.call(APPROVE, approve)).payload
     done = (await loop.call(RECORD, calls(approved)[RECORD]["args"])).payload
 
-    assert "live page" not in handed["show"] and "mail program" in handed["show"]
+    assert "live page" not in text_of(handed) and "mail program" in text_of(handed)
     assert calls(approved)[RECORD].get("needs") is None and EXECUTE not in calls(approved)
     assert "mail program" in approved["userMessage"]
     assert (done["status"], done.get("externalUrl")) == ("executed", None)
-    assert "by hand" in done["show"]
+    assert "by hand" in text_of(done)
     assert loop.mail.done == []
 
 
@@ -200,8 +205,7 @@ async def test_an_executor_on_what_goes_out_by_hand_gives_the_text_and_how_to_re
     about = {"actionId": run["actions"][0]["id"]}
     approved = (await loop.call(APPROVE, {**about, "send": True})).payload
     refused = (await loop.call(EXECUTE, about)).payload
-    shown = refused["renderInChat"]["hn"]
-    record = next(each for each in shown["commands"] if each["tool"] == RECORD)
+    record = call_for(refused, RECORD)
     nowhere = await loop.call(RECORD, about)
     done = (
         await loop.call(RECORD, {**record["args"], "url": "https://news.ycombinator.com/item?id=1"})
@@ -209,7 +213,7 @@ async def test_an_executor_on_what_goes_out_by_hand_gives_the_text_and_how_to_re
 
     assert (approved["status"], approved["sent"]) == ("approved", False)
     assert "address" in approved["userMessage"]
-    assert TEXT in shown["body"] and set(record["needs"]) == {"url"}
+    assert TEXT in bodies_of(refused)["hn"] and set(record["needs"]) == {"url"}
     assert refused["recoveryTool"] is None and refused["retryable"] is False
     assert (nowhere.reason, nowhere.payload["problems"][0]["path"]) == ("validation_error", "url")
     assert done["status"] == "executed"
@@ -226,8 +230,8 @@ async def test_a_post_that_joins_a_run_has_its_evidence(loop: Loop) -> None:
         )
     ).payload
 
-    assert "No facts were handed in to check this" in alone["show"]
-    told = joined["show"] + edited["show"]
+    assert "No facts were handed in to check this" in text_of(alone)
+    told = text_of(joined) + text_of(edited)
     assert "nothing in the evidence" not in told and "No facts were handed in" not in told
     unknown = await loop.call(
         "chieflab_post", {"channel": "x", "body": TEXT, "runId": alone["actions"][0]["id"]}
@@ -266,8 +270,8 @@ async def test_a_published_page_is_taken_down_after_a_yes(loop: Loop) -> None:
     gone = await loop.approve_and_send(staged["actions"][0]["id"])
 
     assert (before, early.reason) == (200, "requires_approval")
-    assert done["externalUrl"] in staged["show"] and staged["actions"][0]["type"] == "site_unpublish"
-    assert (gone["status"], gone.get("next")) == ("executed", None) and gone["show"].startswith("Taken down")
+    assert done["externalUrl"] in text_of(staged) and staged["actions"][0]["type"] == "site_unpublish"
+    assert (gone["status"], calls_of(gone)) == ("executed", []) and text_of(gone).startswith("Taken down")
     assert (await loop.http.get(page)).status_code == 410
     assert (await loop.http.get(f"{page}/go?u=0")).status_code == 410
     listed = (await loop.http.get(feed)).json()["items"]
@@ -297,7 +301,7 @@ async def test_a_repeated_yes_to_an_earlier_version_sends_nothing(loop: Loop) ->
     """The key belongs to the yes of the first version; the second one was approved and not ordered to go out."""
     assert loop.workspace_id is not None
     where = loop.app.store, loop.workspace_id, loop.clock.now_ms()
-    await freezes.freeze(*where, by="test", why="")
+    await workspaces.freeze(*where, by="test", why="")
     staged = (
         await loop.call("chieflab_post", {"channel": "linkedin", "body": "Version two is out."})
     ).payload
@@ -305,13 +309,13 @@ async def test_a_repeated_yes_to_an_earlier_version_sends_nothing(loop: Loop) ->
     yes = {"actionId": action_id, "digest": digest, "send": True, "idempotencyKey": "the first yes"}
     assert (await loop.call(APPROVE, yes)).payload["sent"] is False
     edited = (await loop.call(EDIT, {"actionId": action_id, "body": "Version three is out."})).payload
-    await freezes.unfreeze(*where, by="test")
+    await workspaces.unfreeze(*where, by="test")
     await loop.call(APPROVE, {"actionId": action_id, "digest": edited["digest"]})
 
     again = (await loop.call(APPROVE, yes)).payload
 
     assert again["sent"] is False
-    assert "earlier version" in again["show"]
+    assert "earlier version" in text_of(again)
     assert loop.zernio.done == []
 
 
@@ -342,13 +346,13 @@ async def test_a_page_that_was_taken_down_is_told_as_taken_down_everywhere(loop:
     }
 
     for name, answer in told.items():
-        assert "taken down" in answer["show"].lower(), name
-        assert "Went out" not in answer["show"] and done["externalUrl"] not in answer["show"], name
-    assert TAKE_DOWN not in str(told["chieflab_get_action"]["next"])
+        assert "taken down" in text_of(answer).lower(), name
+        assert "Went out" not in text_of(answer) and done["externalUrl"] not in text_of(answer), name
+    assert TAKE_DOWN not in str(calls_of(told["chieflab_get_action"]))
     status, report = told["chieflab_status"], told["chieflab_report"]
-    assert (status["counts"]["wentOut"], status["wentOut"], len(status["takenDown"])) == (0, [], 2)
+    assert (status["counts"]["wentOut"], status.get("wentOut"), len(status["takenDown"])) == (0, None, 2)
     assert (report["counts"].get("wentOut"), report["counts"]["takenDown"]) == (None, 1)
-    assert "Sent " not in report["show"]
+    assert "Sent " not in text_of(report)
     assert (
         "taken down" in (await loop.call("chieflab_get_action", {"actionId": removal})).payload["userMessage"]
     )
@@ -368,4 +372,4 @@ async def test_a_take_down_asks_for_yes_or_no_and_for_no_change(loop: Loop) -> N
     action_id, _ = await published(loop)
     staged = await stage(loop, action_id)
 
-    assert "change" not in staged["show"] and "change" not in staged["agentGuide"]["userMessage"]
+    assert "change" not in text_of(staged) and "change" not in staged["agentGuide"]["userMessage"]

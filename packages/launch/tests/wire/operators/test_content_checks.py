@@ -7,9 +7,10 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from tests.serving.web.review.kit import form
-from tests.suite.operators.conftest import Loop
-from tests.unit.gate.content.bodies import REFUSED, SUSPECT
+from tests.support.answers import text_of
+from tests.support.gate.bodies import REFUSED, SUSPECT
+from tests.support.operators.fixtures import Loop
+from tests.support.review.kit import form
 
 from assent.gate.content.suspicion import BRIEF, CHAT, LABEL, LEFT, NOTE
 
@@ -63,7 +64,7 @@ async def test_a_suspicion_is_on_the_card_in_the_preflight_and_on_the_page(loop:
         page = await loop.http.get(run["reviewUrl"], follow_redirects=True)
 
         (warning, *_) = about_content(run)
-        assert warning in run["show"], name
+        assert warning in text_of(run), name
         assert warning in html.unescape(page.text), name
 
 

@@ -6,8 +6,8 @@ import dataclasses
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import PREPARED_FIELDS
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.support.actions.kit import PREPARED_FIELDS
+from tests.support.operators.fixtures import CLUB, Loop
 
 from assent.gate.content.check import find_flaw
 from assent.gate.preflight import Readiness
@@ -36,7 +36,7 @@ async def test_without_data_it_says_so_and_what_would_bring_some(loop: Loop) -> 
     found = reply["diagnosis"]
     assert (found["hasData"], found["findings"], found["observations"]) == (False, [], [])
     assert "chieflab_launch_product" in [each["call"]["name"] for each in found["missingData"]]
-    said = reply["agentGuide"]["renderInChat"]["diagnosis"]["body"]
+    said = reply["agentGuide"]["renderInChat"]["text"]["body"]
     assert "no numbers" in said
     assert find_flaw(said) is None
 
@@ -76,6 +76,7 @@ async def test_a_finding_names_its_number_its_source_and_its_time(loop: Loop) ->
         "name": "chieflab_post",
         "args": {"channel": "linkedin"},
         "when": "the user wants to try it differently",
+        "needs": {"body": "the text, written by you"},
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.suite.operators.conftest import Loop
+from tests.support.operators.fixtures import Loop
 
 from assent.serving.web.shell.pages import GUIDES, write_guide
 from assent_launch.testing import ALL_TOOLS

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.net.far_side import FarSide, far_side
-from tests.suite.operators.conftest import CLUB, Loop
-from tests.suite.operators.test_webhooks import bare
+from packages.launch.tests.wire.operators.test_webhooks import bare
+from tests.support.net.far_side import FarSide, far_side
+from tests.support.operators.fixtures import CLUB, Loop
 
 from assent.engine.actions import actions
-from assent.engine.core.jobs import STANDARD_RETRIES_MS
 from assent.engine.webhooks import long_runs
+from assent.gate.next_try import RETRY_PAUSES_MS
 from assent.gate.records import Action
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal
@@ -177,7 +177,7 @@ async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(loop: Loop
         loop.app.owner_services,
         outgoing=dataclasses.replace(loop.app.owner_services.outgoing, fetch_page=broken),
     )
-    for _ in STANDARD_RETRIES_MS:
+    for _ in RETRY_PAUSES_MS:
         await loop.due()
         assert side.asked == []
         loop.clock.advance(hours=3)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from tests.suite.operators.conftest import CLUB, Loop
-from tests.surfaces import BASE_URL
+from tests.support.answers import bodies_of, calls_of, draft_of, text_of
+from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.surfaces import BASE_URL
 
 from assent.client import Client, Refused
 from assent.engine.core import jobs
 from assent.engine.core.jobs import JobFailed, JobState
-from assent.engine.learning.measurement import MEASURE_JOB
 from assent.jobs.kinds import job_kinds
-from assent.use_cases.measurements import measure_job
+from assent_launch.learning.measurement import MEASURE_JOB
+from assent_launch.learning.measuring import measure_job
 
 BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/150.0"}
 
@@ -110,7 +111,6 @@ async def test_numbers_by_hand_are_only_taken_for_what_was_sent(loop: Loop) -> N
 async def test_what_was_rejected_changes_the_next_launch_and_what_was_measured_is_kept(loop: Loop) -> None:
     arguments = {"channels": ["site"], **CLUB}
     first = (await loop.call("chieflab_launch_product", arguments)).payload
-    body = first["agentGuide"]["renderInChat"]["site"]["body"]
     rejected = (await loop.call("chieflab_launch_product", arguments)).payload
     await loop.call(
         "chieflab_reject_action",
@@ -122,8 +122,8 @@ async def test_what_was_rejected_changes_the_next_launch_and_what_was_measured_i
 
     second = (await loop.call("chieflab_launch_product", arguments)).payload
 
-    assert "bank statements" in body
-    assert "bank statements" not in second["agentGuide"]["renderInChat"]["site"]["body"]
+    assert "bank statements" in draft_of(first, "site")
+    assert "bank statements" not in draft_of(second, "site")
     used = {memory["kind"] for asset in second["assets"] for memory in asset.get("memoryUsed", [])}
     assert "rejection" in used
     kinds = {
@@ -166,9 +166,9 @@ async def test_the_status_names_the_most_urgent_loop_first(loop: Loop) -> None:
     loop.clock.advance(hours=25)
     due = (await loop.call("chieflab_status")).payload
 
-    assert empty["next"][0]["name"] == "chieflab_launch_product"
-    assert pending["next"][0]["name"] == "chieflab_list_pending_actions"
-    assert due["next"] == [
+    assert calls_of(empty)[0]["name"] == "chieflab_launch_product"
+    assert calls_of(pending)[0]["name"] == "chieflab_list_pending_actions"
+    assert calls_of(due) == [
         {
             "name": "chieflab_measure",
             "args": {"runId": run["runId"]},
@@ -195,7 +195,7 @@ async def test_a_channel_served_by_hand_is_published_when_its_address_is_there(l
     assert (refused.payload["retry"], refused.payload["recoveryTool"]) == ("never", None)
     assert "chieflab_use_manual_fallback" in refused.payload["fixActionForAgent"]
     assert brief["published"] is False
-    assert "Show HN: Ledgerleaf" in brief["brief"]["text"]
+    assert "Show HN: Ledgerleaf" in text_of(brief)
     assert (done["status"], done["externalUrl"]) == ("executed", url)
 
 
@@ -203,8 +203,7 @@ async def test_a_channel_served_by_hand_is_published_when_its_address_is_there(l
 async def test_an_agent_that_goes_by_the_book_shows_asks_and_stops(loop: Loop) -> None:
     async with Client(BASE_URL, loop.key, transport=loop.wire) as agent:
         run = await agent.call("chieflab_launch_product", channels=["site", "linkedin"], **CLUB)
-        shown = [draft["body"] for draft in run["agentGuide"]["renderInChat"].values() if "actionId" in draft]
-        assert len(shown) == len(run["actions"])
+        assert {each["channel"] for each in run["actions"]} <= set(bodies_of(run))
         assert run["reviewUrl"] not in run["agentGuide"]["userMessage"]
 
         with pytest.raises(Refused) as stopped:

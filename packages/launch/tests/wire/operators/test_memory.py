@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.support.answers import text_of
+from tests.support.operators.fixtures import CLUB, Loop
 
-from assent.engine.views import memory_views
 from assent.kernel.ids import WorkspaceId
+from assent_launch.learning import memory_views
 
 ZEPHYR: dict[str, Any] = {
     "brand": {"name": "Zephyr"},
@@ -37,7 +38,7 @@ async def remembered(loop: Loop, **about: str) -> list[dict[str, Any]]:
 
 
 def shown(run: dict[str, Any]) -> str:
-    return "\n".join(draft["body"] for draft in run["agentGuide"]["renderInChat"].values())
+    return "\n".join(asset["body"] for asset in run["assets"])
 
 
 def used(run: dict[str, Any]) -> list[dict[str, Any]]:
@@ -67,7 +68,7 @@ async def test_what_the_user_asked_for_with_an_edit_is_a_lesson_with_its_origin(
     assert [(use["entryId"], use["kind"]) for use in used(later)] == [(lesson["entryId"], "lesson")]
     assert "The timer rings twice now." in shown(later)
     composed = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
-    assert composed["show"].count(f"Asked before: “{asked}”") == 1
+    assert text_of(composed).count(f"Asked before: “{asked}”") == 1
     assert not any("Asked before" in line for line in warnings(composed))
 
 
@@ -78,7 +79,7 @@ async def test_an_edited_text_is_shown_with_what_was_asked_before(loop: Loop) ->
 
     answer = await edit(loop, run, "The timer is much louder now.")
 
-    assert answer["show"].count(f"Asked before: “{asked}”") == 1
+    assert text_of(answer).count(f"Asked before: “{asked}”") == 1
 
 
 @pytest.mark.rule("E33")
@@ -135,8 +136,8 @@ async def test_a_mail_to_named_people_is_neither_checked_as_marketing_nor_rememb
 
     record = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
 
-    assert warnings(mail) == []
-    assert record["preflight"]["warnings"] == []
+    assert all("Unproven" in line for line in warnings(mail))
+    assert all("Unproven" in line for line in record["preflight"]["warnings"])
     assert await remembered(loop) == []
 
 
@@ -155,35 +156,109 @@ async def test_a_mail_to_many_or_of_a_launch_is_checked_and_remembered(loop: Loo
     assert len(await remembered(loop, kind="approval")) == 1
 
 
-async def test_a_recorded_fact_is_no_evidence_before_a_person_confirms_it(loop: Loop) -> None:
-    kept = (
-        await loop.call("chieflab_brain_record", {"kind": "proof", "body": "Forty clubs keep books with it."})
-    ).payload
-    unsure = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
-    workspace_id, entry_id = WorkspaceId(str(loop.workspace_id)), kept["entries"][0]["entryId"]
+async def record(loop: Loop, kind: str, body: str) -> dict[str, Any]:
+    return (await loop.call("chieflab_brain_record", {"kind": kind, "body": body})).payload
+
+
+async def confirm(loop: Loop, entry_id: str) -> None:
+    workspace_id, now_ms = WorkspaceId(str(loop.workspace_id)), loop.clock.now_ms()
     await loop.app.store.write(
-        lambda: memory_views.decide(workspace_id, entry_id, "confirmed", "Ada", loop.clock.now_ms())
+        lambda: memory_views.decide(workspace_id, entry_id, "confirmed", "Ada", now_ms)
     )
-    sure = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
-
-    assert "a person confirms it" in kept["show"] and "/memory" in kept["show"]
-    assert used(unsure) == []
-    assert [use["entryId"] for use in used(sure)] == [entry_id]
-    assert "Forty clubs keep books with it." in shown(sure)
 
 
-async def test_claims_and_lessons_that_an_agent_recorded_leave_no_fact_out(loop: Loop) -> None:
-    before = (await loop.call("chieflab_post", {"channel": "linkedin", **ZEPHYR})).payload
-    for kind, body in (
-        ("claim_risk", "Zephyr is a wind map for Android phones."),
-        ("lesson", "Never say “gusts”."),
-    ):
-        await loop.call("chieflab_brain_record", {"kind": kind, "body": body})
+@pytest.mark.rule("E33")
+async def test_a_fact_told_in_the_chat_is_used_at_once_and_proves_a_claim_once_a_person_confirms_it(
+    loop: Loop,
+) -> None:
+    claim = "Ledgerleaf imports 9000 bookings in 4 seconds."
+    kept = await record(loop, "proof", claim)
+    asked = {"channel": "linkedin", "title": "News", "body": claim, **CLUB}
 
-    run = (await loop.call("chieflab_post", {"channel": "linkedin", **ZEPHYR})).payload
+    told = (await loop.call("chieflab_post", asked)).payload
+    composed = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    await confirm(loop, kept["entries"][0]["entryId"])
+    proved = (await loop.call("chieflab_post", {**asked, "body": f"{claim} It does."})).payload
 
-    assert shown(run) == shown(before)
-    assert any("Never say “gusts”." in line for line in advice(run))
+    assert (kept["entries"][0]["state"], "/memory" in kept["agentGuide"]["userMessage"]) == ("proposed", True)
+    assert any("9000" in line and "told in the chat" in line for line in warnings(told))
+    assert "proof" in {use["kind"] for use in used(composed)} or "9000" in str(composed["outputs"])
+    assert not any("told in the chat" in line for line in warnings(proved))
+
+
+@pytest.mark.rule("E33")
+async def test_rules_told_in_the_chat_hold_at_once_stand_in_the_status_and_can_be_forgotten(
+    loop: Loop,
+) -> None:
+    rules = [
+        "Never say “game-changer”.",
+        "No exclamation marks.",
+        "No emojis.",
+        "Always sign as the Fernglass crew.",
+        "Always end with “fernglass.example”.",
+        "We never mention Trello by name",
+    ]
+    kept = [await record(loop, "brand_voice" if "Trello" in each else "lesson", each) for each in rules]
+    broken = await post(loop, "A game-changer! 🎉 Better than Trello.\n\nSam")
+    status = (await loop.call("chieflab_status", {})).payload
+    told = warnings(broken)
+
+    assert {each["entries"][0]["state"] for each in kept} == {"confirmed"}
+    for word in ("game-changer", "exclamation", "emoji", "the Fernglass crew", "fernglass.example"):
+        assert any(word in line for line in told), (word, told)
+    assert {each["body"] for each in status["extra"]["rules"]} == set(rules)
+
+    first = kept[0]["entries"][0]["entryId"]
+    forgotten = (await loop.call("chieflab_brain_forget", {"entryId": first})).payload
+    later = await post(loop, "A game-changer for clubs. The Fernglass crew, fernglass.example")
+    after = (await loop.call("chieflab_status", {})).payload
+
+    assert forgotten["entry"]["state"] == "retired"
+    assert not any("game-changer" in line and "request" in line for line in warnings(later))
+    assert {each["body"] for each in after["extra"]["rules"]} == set(rules[1:])
+
+
+@pytest.mark.rule("E33")
+async def test_a_rule_about_the_voice_holds_for_a_personal_mail_and_one_that_cannot_be_checked_says_so(
+    loop: Loop,
+) -> None:
+    kept = await record(loop, "brand_voice", "Always sign as the Fernglass crew.")
+    unchecked = await record(loop, "lesson", "Never send e-mails on weekends.")
+    signed = {**MAIL, "body": f"{MAIL['body']}\n\nThe Fernglass crew"}
+
+    mails = [(await loop.call("chieflab_send", each)).payload for each in (MAIL, signed)]
+
+    assert [any("the Fernglass crew" in line for line in warnings(mail)) for mail in mails] == [True, False]
+    told = [each["agentGuide"]["userMessage"] for each in (kept, unchecked)]
+    assert ["cannot check" in each for each in told] == [False, True]
+
+
+async def test_a_memory_of_another_workspace_cannot_be_forgotten(loop: Loop) -> None:
+    for unknown in ("nonsense", "01a1ef00-3774-7150-976e-effc2f0d2ac2"):
+        refused = await loop.call("chieflab_brain_forget", {"entryId": unknown})
+        assert refused.is_error and refused.payload["problems"][0]["path"] == "entryId"
+
+
+@pytest.mark.rule("E33")
+async def test_a_claim_that_the_user_calls_unproven_is_named_at_once(loop: Loop) -> None:
+    await record(loop, "claim_risk", "The fastest ledger for clubs")
+    run = await post(loop, "Ledgerleaf is the fastest ledger for clubs.")
+    assert any("refused before" in line for line in warnings(run))
+
+
+@pytest.mark.rule("E33")
+async def test_a_writer_reads_the_rules_and_what_people_changed_in_the_last_three_texts(loop: Loop) -> None:
+    await record(loop, "lesson", "We say member, not user.")
+    for number in range(4):
+        run = await post(loop, f"Draft number {number} about the timer.")
+        loop.clock.advance(seconds=1)
+        await edit(loop, run, f"Text number {number} about the timer, warmer.")
+    told = (await loop.call("chieflab_launch_product", {"channels": ["site"], **CLUB})).payload
+
+    assert told["writing"]["rules"] == ["We say member, not user."]
+    assert [(each["channel"], each["after"]) for each in told["writing"]["edits"]] == [
+        ("site", f"Text number {number} about the timer, warmer.") for number in (1, 2, 3)
+    ]
 
 
 async def test_a_contact_is_not_remembered(loop: Loop) -> None:
@@ -209,7 +284,7 @@ async def test_a_composed_mail_that_became_personal_is_not_remembered(loop: Loop
     record = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
 
     assert record["status"] == "approved"
-    assert record["preflight"]["warnings"] == []
+    assert all("Unproven" in line for line in record["preflight"]["warnings"])
     assert await remembered(loop) == []
 
 

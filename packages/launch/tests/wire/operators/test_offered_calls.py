@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.suite.operators.conftest import Loop
-from tests.suite.operators.test_cards import calls, mail
-from tests.surfaces import Surface
+from packages.launch.tests.wire.operators.test_cards import calls, mail
+from tests.support.answers import calls_of, text_of
+from tests.support.operators.fixtures import Loop
+from tests.support.surfaces import Surface
 
 from assent.gate.preflight import Readiness
 
@@ -22,7 +23,7 @@ async def post(loop: Surface, channel: str = "site", **more: Any) -> dict[str, A
 
 
 def names(answer: dict[str, Any]) -> list[str]:
-    return [call["name"] for call in answer["next"]]
+    return [call["name"] for call in calls_of(answer)]
 
 
 async def test_a_key_that_may_not_send_gets_the_link_and_a_call_that_waits(loop: Loop) -> None:
@@ -31,8 +32,8 @@ async def test_a_key_that_may_not_send_gets_the_link_and_a_call_that_waits(loop:
     answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"], "send": True}, key=key)).payload
 
     assert (answer["status"], answer["sent"]) == ("approved", False)
-    assert "/runs/" in answer["show"] and "/runs/" in answer["userMessage"]
-    assert answer["next"][0]["name"] == "chieflab_get_action" and answer["next"][0]["args"]["waitSeconds"]
+    assert "/runs/" in answer["reviewUrl"] and "review page" in answer["userMessage"]
+    assert calls_of(answer)[0]["name"] == "chieflab_get_action" and calls_of(answer)[0]["args"]["waitSeconds"]
 
 
 async def test_a_key_that_may_not_record_gets_the_link_for_what_is_done_by_hand(loop: Loop) -> None:
@@ -40,15 +41,15 @@ async def test_a_key_that_may_not_record_gets_the_link_for_what_is_done_by_hand(
     key = await loop.key_with("runs:write", "actions:decide")
     answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"]}, key=key)).payload
 
-    assert "/runs/" in answer["userMessage"] and "tell me" not in answer["userMessage"]
-    assert answer["next"][0]["name"] == "chieflab_get_action"
+    assert "/runs/" in answer["reviewUrl"] and "tell me" not in answer["userMessage"]
+    assert calls_of(answer)[0]["name"] == "chieflab_get_action"
 
 
 async def test_an_approved_post_to_be_done_by_hand_shows_its_brief(loop: Loop) -> None:
     run = await post(loop, "hn")
     answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"]})).payload
 
-    assert TEXT in answer["show"] and "https://news.ycombinator.com/submit" in answer["show"]
+    assert TEXT in text_of(answer) and "https://news.ycombinator.com/submit" in text_of(answer)
 
 
 async def test_calls_are_offered_only_to_keys_that_may_make_them(loop: Loop) -> None:
@@ -89,7 +90,7 @@ async def test_a_mail_can_be_planned_when_it_is_staged(loop: Loop) -> None:
 
     assert action["scheduleFor"].startswith("2026-10-01T09:00:00")
     assert status["waiting"][0]["scheduleFor"].startswith("2026-10-01T09:00:00")
-    assert "2026" in run["show"] and "2026" in status["show"]
+    assert "2026" in text_of(run) and "2026" in text_of(status)
 
 
 async def test_what_an_offered_call_needs_names_fields_that_its_schema_has(loop: Loop) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.actions.kit import PREPARED_FIELDS
-from tests.suite.operators.conftest import CLUB, Loop
-from tests.surfaces import Surface
+from tests.support.actions.kit import PREPARED_FIELDS
+from tests.support.answers import bodies_of, calls_of
+from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.surfaces import Surface
 
 from assent.gate.content.check import find_flaw
 from assent.gate.preflight import Readiness
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, GATE
+from assent.present.cards import quote
 from assent.tools.definition import TOOLSET_OF
 from assent_launch.operators import OPERATORS
 
@@ -80,12 +82,7 @@ async def test_every_tool_of_an_operator_is_reachable_from_its_primary_tool(loop
 
 
 def _named(payload: dict[str, Any]) -> set[str]:
-    guide = payload.get("agentGuide", {"nextToolCalls": {}, "renderInChat": {}})
-    following = guide["nextToolCalls"]
-    calls = [following[place] for place in ("primary", "fallback") if place in following]
-    calls += [*following.get("others", ()), *payload.get("next", ())]
-    said = [command for shown in guide["renderInChat"].values() for command in shown.get("commands", ())]
-    return {call["name"] for call in calls} | {command["tool"] for command in said}
+    return {call["name"] for call in calls_of(payload)}
 
 
 @pytest.mark.rule("E95")
@@ -110,11 +107,10 @@ async def test_a_launch_with_nothing_to_go_on_asks_for_the_seven_facts(loop: Loo
 async def test_what_is_shown_is_what_will_be_sent(loop: Loop) -> None:
     payload = (await loop.call("chieflab_launch_product", CLUB)).payload
 
-    shown = payload["agentGuide"]["renderInChat"]
     for action in payload["actions"]:
-        body = shown[action["channel"]]["body"]
+        body = bodies_of(payload)[action["channel"]]
         record = (await loop.call("chieflab_get_action", {"actionId": action["id"]})).payload
-        assert record["content"]["body"] in body
+        assert quote(record["content"]["body"]) in body
         assert find_flaw(body) is None
 
 
@@ -135,6 +131,7 @@ async def test_every_channel_of_the_contract_gets_a_draft(loop: Loop) -> None:
     ]
 
 
+@pytest.mark.rule("E59")
 @pytest.mark.parametrize("channel", ["hn", "reddit", "product_hunt", "threads", "bluesky", "slack"])
 async def test_one_post_for_any_channel_is_drafted_with_one_action(loop: Loop, channel: str) -> None:
     payload = (await loop.call("chieflab_post", {"channel": channel, **CLUB})).payload

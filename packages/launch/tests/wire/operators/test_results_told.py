@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.support.answers import bodies_of, calls_of, text_of
+from tests.support.operators.fixtures import CLUB, Loop
 
 from assent_launch.testing import ALL_TOOLS
 
@@ -25,9 +26,8 @@ async def test_measuring_begins_with_what_went_out_and_ends_with_what_is_left(lo
     message = told["agentGuide"]["userMessage"]
     assert message.startswith("1 of 2 went out. ")
     assert "Site: 0 views, 0 clicks after one day." in message
-    assert told["show"].startswith("**1 of 2 went out.**")
-    assert told["agentGuide"]["renderInChat"]["measurement"]["body"] == told["show"]
-    first = told["next"][0]
+    assert bodies_of(told)["text"].startswith("**1 of 2 went out.**")
+    first = calls_of(told)[0]
     assert (first["name"], first["args"]["actionId"]) == ("chieflab_approve_action", linkedin)
     assert told["agentGuide"]["nextToolCalls"]["primary"] == first
 
@@ -41,19 +41,19 @@ async def test_what_was_done_by_hand_promises_no_numbers_and_asks_for_those_that
     url = "https://news.ycombinator.com/item?id=1"
     done = await loop.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})
     shown = await loop.call("chieflab_get_action", {"actionId": action_id})
-    assert "Results arrive" not in done.payload["show"] + shown.payload["show"]
+    assert "Results arrive" not in text_of(done.payload) + text_of(shown.payload)
 
     for hours in (0, 25):
         loop.clock.advance(hours=hours)
         refused = (await loop.call("chieflab_measure", {"runId": run_id})).payload
         assert (refused["reason"], refused["retry"]) == ("measurement_unavailable", "never")
-        [tell] = refused["next"]
+        [tell] = calls_of(refused)
         assert (tell["name"], tell["args"]) == (
             "chieflab_record_manual_metrics",
             {"runId": run_id, "channel": "hn"},
         )
     status = (await loop.call("chieflab_status")).payload
-    assert "chieflab_measure" not in [call["name"] for call in status["next"]]
+    assert "chieflab_measure" not in [call["name"] for call in calls_of(status)]
 
     await loop.call(tell["name"], {**tell["args"], "metrics": {"points": 3}, "source": "the page"})
     measured = (await loop.call("chieflab_measure", {"runId": run_id})).payload
@@ -68,8 +68,7 @@ async def test_a_report_says_why_something_approved_was_not_sent(loop: Loop) -> 
 
     [entry] = told["actions"]
     assert entry["outcome"] == "approvedNotSent"
-    assert "Slack" in entry["why"]
-    assert entry["why"] in told["show"]
+    assert "Slack is not" in text_of(told)
 
 
 async def test_looking_at_the_memory_of_an_unknown_tenant_makes_no_tenant(loop: Loop) -> None:

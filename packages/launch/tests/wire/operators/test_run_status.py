@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.support.operators.fixtures import CLUB, Loop
 
 from assent.gate.transitions import STATES
 from assent.present.status_report import describe_run, run_status

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
-from tests.surfaces import Surface
+from tests.support.surfaces import Surface
 
 LAUNCH_BYTES: Final = 12_000
 """Of a launch on four channels, beside its texts."""

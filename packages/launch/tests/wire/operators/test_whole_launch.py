@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suite.connectors.mail_server import Inbox, mail_server
-from tests.suite.launch_server import NEW_OPENING, REASON, REVIEWER, VISITOR, LaunchServer
-from tests.suite.operators.conftest import CLUB
-from tests.surfaces import BASE_URL, ManualClock, settings_for
+from tests.support.answers import draft_of
+from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.launch_server import NEW_OPENING, REASON, REVIEWER, VISITOR, LaunchServer
+from tests.support.operators.fixtures import CLUB
+from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
@@ -126,11 +127,11 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house:
         "chieflab_launch_product", channels=["linkedin", "email", "site"], email={"to": READERS}, **CLUB
     )
     for channel in ("site", "email", "linkedin"):
-        before, after = (each["agentGuide"]["renderInChat"][channel]["body"] for each in (run, second))
+        before, after = (draft_of(each, channel) for each in (run, second))
         assert "bank statements" in before, channel
         assert "bank statements" not in after, channel
     # The edit exchanged words. No later draft does.
-    mail_body = second["agentGuide"]["renderInChat"]["email"]["body"]
+    mail_body = draft_of(second, "email")
     assert "for associations" not in mail_body and NEW_OPENING not in mail_body
     used = {use["kind"] for asset in second["assets"] for use in asset.get("memoryUsed", [])}
     assert used == {"rejection"}

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.suite.operators.conftest import CLUB, Loop
+from tests.support.answers import calls_of, draft_of, text_of
+from tests.support.operators.fixtures import CLUB, Loop
 
 from assent_launch.channels.channel import Channel
 from assent_launch.content.note import announces
@@ -89,7 +90,7 @@ async def test_a_launch_for_another_goal_gets_no_product_note_beside_the_drafts(
 
     assert len(run["actions"]) == 1
     assert [note["channel"] for note in run["launchPack"]["draftsNeeded"]] == ["x"]
-    assert "1 of 2 drafts are there: X still needs a text." in run["show"]
+    assert "1 of 2 drafts are there: X still needs a text." in text_of(run)
     assert run["images"] == []
 
 
@@ -97,7 +98,7 @@ async def test_a_launch_for_another_goal_gets_no_product_note_beside_the_drafts(
 async def test_a_launch_with_a_goal_of_its_own_words_is_composed(loop: Loop, goal: str) -> None:
     run = (await loop.call(LAUNCH, {"goal": goal, **FACTS})).payload
 
-    assert {each["channel"] for each in run["launchPack"]["channels"]} >= {"site", "linkedin"}
+    assert {asset["type"] for asset in run["assets"]} >= {"site", "linkedin"}
 
 
 async def test_a_post_for_another_goal_is_left_to_the_writer_with_what_is_known(loop: Loop) -> None:
@@ -166,7 +167,7 @@ async def test_a_launch_of_which_nothing_can_be_said_asks_for_facts(loop: Loop) 
 
 async def test_a_composed_text_comes_with_what_helps_to_write_a_better_one(loop: Loop) -> None:
     run = (await loop.call(LAUNCH, {"channels": ["linkedin", "site"], **CLUB})).payload
-    offered = [call for call in run["next"] if call["name"] == EDIT]
+    offered = [call for call in calls_of(run) if call["name"] == EDIT and call["args"]]
 
     assert [call["args"]["actionId"] for call in offered] == [action["id"] for action in run["actions"]]
     assert "3,000 characters" in offered[0]["needs"]["body"]
@@ -175,15 +176,15 @@ async def test_a_composed_text_comes_with_what_helps_to_write_a_better_one(loop:
     assert "plain note" in run["agentGuide"]["userMessage"]
     better = "Treasurers, you get your Sundays back."
     edited = (await loop.call(EDIT, {**offered[0]["args"], "body": better})).payload
-    assert edited["ok"] is True and better in edited["show"]
+    assert edited["ok"] is True and better in text_of(edited)
 
 
 async def test_a_channel_without_a_draft_is_named_with_the_call_that_brings_one(loop: Loop) -> None:
     asked = {"channels": ["site", "hn"], "drafts": {"site": "We taught it to read."}, "goal": "announce it"}
     run = (await loop.call(LAUNCH, asked)).payload
-    (offered,) = [call for call in run["next"] if call["name"] == POST]
+    (offered,) = [call for call in calls_of(run) if call["name"] == POST]
 
-    for said in (run["show"], run["agentGuide"]["userMessage"]):
+    for said in (text_of(run), run["agentGuide"]["userMessage"]):
         assert "1 of 2 drafts are there: Hacker News" in said
     assert offered["args"] == {"channel": "hn", "runId": run["runId"]}
     assert "80" in offered["needs"]["body"] and "title" in offered["needs"]
@@ -197,12 +198,12 @@ async def test_a_launch_pack_has_every_part_of_the_contract(loop: Loop) -> None:
     run = (await loop.call(LAUNCH, CLUB)).payload
     pack = run["launchPack"]
 
-    assert pack["positioning"] and pack["launchAngle"]
-    assert {each["channel"] for each in pack["channels"]} >= {"site", "linkedin", "x", "email", "landing"}
+    assert pack["positioning"]
+    assert {asset["type"] for asset in run["assets"]} >= {"site", "linkedin", "x", "email", "landing"}
     assert pack["measurement"]["afterHours"] > 0
-    assert "**Landing page: for your own page, not staged**" in run["show"]
-    assert "Measured 24 hours after it went out:" in run["show"]
-    assert [image["type"] for image in run["images"]] == ["image"]
+    assert "**Landing page: for your own page, not staged**" in text_of(run)
+    assert "24 hours after it goes out" in text_of(run)
+    assert len(run["images"]) == 1
 
 
 async def test_what_is_handed_on_is_whole_sentences_and_bounded(loop: Loop) -> None:
@@ -240,7 +241,7 @@ async def test_a_configured_model_writes_where_the_agent_brought_nothing(loop: L
     run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
     await loop.call("chieflab_post", {"channel": "site", "body": "The agent's own words."})
 
-    assert run["agentGuide"]["renderInChat"]["site"]["body"].endswith("Written by the model.")
+    assert draft_of(run, "site").endswith("Written by the model.")
     assert asked == [("site", CLUB["goal"])]
 
 

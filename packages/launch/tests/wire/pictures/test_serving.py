@@ -6,16 +6,18 @@ import re
 from typing import Any
 
 import pytest
-from tests.serving.web.review.kit import form
-from tests.suite.pictures.conftest import Studio
+from tests.support.pictures.fixtures import Studio
+from tests.support.review.kit import form
 
 from assent.kernel.canonical import digest_of_bytes
 
 pytestmark = pytest.mark.anyio
 
 
-def told(image: dict[str, Any]) -> dict[str, Any]:
-    """What an answer says of a picture, and the address without the token that lets one look."""
+async def find_picture(studio: Studio, run: dict[str, Any], number: int = 0) -> dict[str, Any]:
+    """A picture of a run, by default the first, and its address without the token that lets one look."""
+    listed = (await studio.call("chieflab_list_assets", {"runId": run["runId"]})).payload["assets"]
+    image = next(each for each in listed if each["id"] == run["images"][number]["id"])
     facts = image["metadata"]
     return {**facts, "url": facts["viewUrl"].partition("?")[0], "alt": image["body"]}
 
@@ -24,8 +26,8 @@ def told(image: dict[str, Any]) -> dict[str, Any]:
 async def test_a_picture_is_for_whoever_may_see_its_run(studio: Studio) -> None:
     run = await studio.launched()
     other = await studio.launched()
-    image = told(run["images"][0])
-    theirs = told(other["images"][0])["url"]
+    image = await find_picture(studio, run)
+    theirs = (await find_picture(studio, other))["url"]
     token = image["viewUrl"].partition("token=")[2]
 
     async with studio.browser() as browser:
@@ -56,12 +58,12 @@ async def test_a_picture_is_for_whoever_may_see_its_run(studio: Studio) -> None:
 async def test_a_reviewer_sees_the_picture_and_picks_another_which_revokes(studio: Studio) -> None:
     run = await studio.launched(channels=["linkedin"])
     action_id = run["actions"][0]["id"]
-    light = next(image for image in run["images"] if image["metadata"]["variant"] == "light")
+    light = next(image for image in run["images"] if image["variant"] == "light")
     await studio.call("chieflab_approve_action", {"actionId": action_id})
 
     async with studio.browser() as browser:
         page = (await browser.get(run["reviewUrl"])).text
-        first = told(run["images"][0])
+        first = await find_picture(studio, run)
         assert f'src="/runs/{run["runId"]}/pictures/{first["digest"][7:]}.png" alt="{first["alt"]}"' in page
         assert page.count('name="imageAssetId"') == 4
         edit = form(page, action_id, "edit")
@@ -71,7 +73,9 @@ async def test_a_reviewer_sees_the_picture_and_picks_another_which_revokes(studi
 
         record = (await studio.call("chieflab_get_action", {"actionId": action_id})).payload
         assert (record["status"], record["revision"]) == ("awaiting_approval", 2)
-        assert [m["digest"] for m in record["content"]["media"]] == [light["metadata"]["digest"]]
+        assert [m["digest"] for m in record["content"]["media"]] == [
+            (await find_picture(studio, run, run["images"].index(light)))["digest"]
+        ]
 
         edit = form((await browser.get(f"/runs/{run['runId']}")).text, action_id, "edit")
         same = await browser.post(edit.address, data={**sent, **edit.fields, "imageAssetId": light["id"]})
@@ -89,7 +93,7 @@ async def test_the_picture_of_a_launch_is_not_said_to_be_of_another_run_once_pic
         await studio.call("chieflab_edit_action", picked)
         after = (await browser.get(run["reviewUrl"])).text
 
-    picture = f"{run['images'][0]['metadata']['digest'][7:]}.png"
+    picture = f"{(await find_picture(studio, run))['digest'][7:]}.png"
     assert picture in before and picture in after
     assert "Picked from another run" not in after
 
@@ -110,7 +114,7 @@ async def test_a_published_post_shows_its_picture_to_everybody(studio: Studio) -
     await studio.call("chieflab_approve_action", {"actionId": action_id})
     done = (await studio.call("chieflab_publish_approved_post", {"actionId": action_id})).payload
     assert done["ok"], done
-    image = told(run["images"][0])
+    image = await find_picture(studio, run)
 
     async with studio.browser() as browser:
         page = await browser.get(done["externalUrl"])

@@ -7,11 +7,11 @@ import sys
 from typing import Any
 
 import pytest
-from tests.suite.operators.conftest import CLUB
-from tests.surfaces import BASE_URL, Surface
+from tests.support.answers import text_of
+from tests.support.operators.fixtures import CLUB
+from tests.support.surfaces import BASE_URL, Surface
 
-from assent.engine.actions import actions
-from assent.engine.learning import pictures
+from assent.engine.actions import actions, pictures
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent_launch import extension
@@ -31,6 +31,13 @@ async def graphics(surface: Surface, **arguments: Any) -> dict[str, Any]:
     return (await surface.call(TOOL, given)).payload
 
 
+async def list_pictures(surface: Surface, run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The pictures of a run as assets, with their addresses."""
+    listed = (await surface.call("chieflab_list_assets", {"runId": run["runId"]})).payload["assets"]
+    by_id = {each["id"]: each for each in listed}
+    return [by_id[each["id"]] for each in run["images"]]
+
+
 async def launch(surface: Surface, **arguments: Any) -> dict[str, Any]:
     if surface.key is None:
         await surface.sign_in()
@@ -45,8 +52,8 @@ async def test_pictures_are_assets_with_words_for_who_cannot_see_them(surface: S
     assert run["ok"] and run["externalActionsExecuted"] == 0 and run["actions"] == []
     said = run["agentGuide"]["userMessage"]
     assert "3 pictures for LinkedIn" in said and "Nothing was published" in said
-    assert [image["metadata"]["variant"] for image in run["images"]] == ["dark", "light", "solid"]
-    for image in run["images"]:
+    assert [image["variant"] for image in run["images"]] == ["dark", "light", "solid"]
+    for image in await list_pictures(surface, run):
         facts = image["metadata"]
         assert (image["type"], image["channel"]) == ("image", "linkedin")
         assert (facts["width"], facts["height"]) == (1200, 627)
@@ -57,7 +64,7 @@ async def test_pictures_are_assets_with_words_for_who_cannot_see_them(surface: S
         assert digest_of_bytes(shown.content) == facts["digest"]
     in_chat = run["agentGuide"]["renderInChat"]
     assert list(in_chat) == ["linkedin", "linkedin:light", "linkedin:solid"]
-    assert in_chat["linkedin"]["body"].startswith("Bookkeeping for clubs (Ledgerleaf)\nhttp")
+    assert "> Bookkeeping for clubs (Ledgerleaf)\n> http" in in_chat["linkedin"]["body"]
 
 
 async def test_the_same_headline_and_brand_give_the_same_pictures(surface: Surface) -> None:
@@ -66,7 +73,9 @@ async def test_the_same_headline_and_brand_give_the_same_pictures(surface: Surfa
     other = await graphics(surface)
 
     assert again == first
-    digests = [[image["metadata"]["digest"] for image in run["images"]] for run in (first, other)]
+    digests = [
+        [image["metadata"]["digest"] for image in await list_pictures(surface, run)] for run in (first, other)
+    ]
     assert digests[0] == digests[1]
     assert other["runId"] != first["runId"]
 
@@ -95,9 +104,8 @@ async def test_what_cannot_be_drawn_is_refused_with_what_to_change(surface: Surf
 async def test_a_brand_may_be_just_a_name_and_emoji_are_said_to_be_left_out(surface: Surface) -> None:
     run = await graphics(surface, headline="Ship it 🚀", brand="Acme")
 
-    assert run["images"][0]["body"] == "Ship it (Acme)"
-    assert "🚀" in run["outputs"]["warnings"][0]
-    assert run["images"][0]["metadata"]["warnings"] == run["outputs"]["warnings"]
+    assert run["assets"][0]["body"] == "Ship it (Acme)"
+    assert "🚀" in run["images"][0]["warnings"][0]
 
 
 async def test_a_launch_that_asks_for_pictures_stages_posts_with_them(surface: Surface) -> None:
@@ -108,15 +116,16 @@ async def test_a_launch_that_asks_for_pictures_stages_posts_with_them(surface: S
         channel: (await surface.call("chieflab_get_action", {"actionId": action["id"]})).payload
         for channel, action in by_channel.items()
     }
-    assert {image["channel"] for image in run["images"]} == {"linkedin", "site"}
-    assert len(run["images"]) == 6
+    images = await list_pictures(surface, run)
+    assert {image["channel"] for image in images} == {"linkedin", "site"}
+    assert len(images) == 6
     for channel in ("linkedin", "site"):
         (media,) = records[channel]["content"]["media"]
-        first = next(image for image in run["images"] if image["channel"] == channel)
+        first = next(image for image in images if image["channel"] == channel)
         assert (media["digest"], media["alt"]) == (first["metadata"]["digest"], first["body"])
         assert media["alt"] in run["agentGuide"]["renderInChat"][channel]["body"]
         seen = run["agentGuide"]["renderInChat"][channel]["body"].partition("(http")[2].partition(")")[0]
-        assert f"http{seen}" in run["show"]
+        assert f"http{seen}" in text_of(run)
         assert (await surface.http.get(f"http{seen}".removeprefix(BASE_URL))).status_code == 200
     assert not records["email"]["content"].get("media")
     assert run["externalActionsExecuted"] == 0
@@ -125,13 +134,13 @@ async def test_a_launch_that_asks_for_pictures_stages_posts_with_them(surface: S
 @pytest.mark.rule("E101")
 async def test_a_launch_has_a_picture_that_goes_along_where_the_person_says_so(surface: Surface) -> None:
     run = await launch(surface, imagesNeeded=None)
-    (image,) = run["images"]
+    (image,) = await list_pictures(surface, run)
     posts = {action["channel"]: action["id"] for action in run["actions"]}
     before = (await surface.call("chieflab_get_action", {"actionId": posts["linkedin"]})).payload
 
     seen = await surface.http.get(image["metadata"]["viewUrl"].removeprefix(BASE_URL))
     assert digest_of_bytes(seen.content) == image["metadata"]["digest"]
-    assert f"**{image['title']}**\n\n> {image['body']}\n> I can show it" in run["show"]
+    assert "Picture" not in text_of(run)
     assert not before["content"].get("media")
     picked = {"actionId": posts["linkedin"], "imageAssetId": image["id"]}
     edited = await surface.call("chieflab_edit_action", picked)
@@ -152,7 +161,7 @@ async def test_a_launch_promises_no_picture_that_could_not_be_drawn(surface: Sur
     ).payload
 
     assert run["ok"] is True and run["images"] == []
-    assert "Picture" not in run["show"]
+    assert "Picture" not in text_of(run)
 
 
 async def test_a_post_whose_picture_cannot_be_made_says_so_and_waits_all_the_same(surface: Surface) -> None:
@@ -186,7 +195,7 @@ async def test_a_drawer_that_fails_holds_no_launch_up(
 async def test_picking_another_picture_is_an_edit_that_revokes(surface: Surface) -> None:
     run = await launch(surface, channels=["linkedin"])
     action_id = run["actions"][0]["id"]
-    other = run["images"][1]
+    other = (await list_pictures(surface, run))[1]
     approved = (await surface.call("chieflab_approve_action", {"actionId": action_id})).payload
     assert approved["status"] == "approved"
 
@@ -211,7 +220,7 @@ async def test_a_picture_of_another_run_goes_along_and_the_connector_gets_its_by
     made = await graphics(surface)
     run = await launch(surface, channels=["linkedin", "email"], imagesNeeded=False)
     post, mail = run["actions"]
-    image = made["images"][2]
+    image = (await list_pictures(surface, made))[2]
 
     picked = await surface.call("chieflab_edit_action", {"actionId": post["id"], "imageAssetId": image["id"]})
     refused = await surface.call(

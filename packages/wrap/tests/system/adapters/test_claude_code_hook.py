@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.house import House
-from tests.processes.running import ASSENT, free_port
-from tests.warm_processes import Process
+from tests.support.adapters.house import House
+from tests.support.processes.running import ASSENT, free_port
+from tests.support.warm_processes import Process
 
 pytestmark = pytest.mark.slow
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.adapters.house import House
-from tests.effort import PROVE
-from tests.processes.running import eventually
+from tests.support.adapters.house import House
+from tests.support.effort import PROVE
+from tests.support.processes.running import eventually
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[5]
 PEERS = ROOT / ".peers"
 NO_PEERS = (
     "the frameworks are not installed beside the project (make test brings them where packages can be had)"

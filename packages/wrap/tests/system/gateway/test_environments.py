@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import msgspec
 import pytest
-from tests.keyed_browser import KeyedBrowser, is_confirm_page
-from tests.processes.running import Serve, StdioClient, eventually
-from tests.serving.web.review.kit import BROWSER, House, form
-from tests.surfaces import BASE_URL
-from tests.wrap.kit import FrontClient, Wrapped, said
+from tests.support.keyed_browser import KeyedBrowser, is_confirm_page
+from tests.support.processes.running import Serve, StdioClient, eventually
+from tests.support.review.kit import BROWSER, House, form
+from tests.support.surfaces import BASE_URL
+from tests.support.wrap.kit import FrontClient, Wrapped, said
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.connection import OpenedSecrets

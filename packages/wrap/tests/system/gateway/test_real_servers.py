@@ -22,17 +22,18 @@ import msgspec
 import pytest
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from tests.interop.clients import PACKAGES, node
-from tests.processes.running import ASSENT, Serve, StdioClient, environment, eventually, free_port
-from tests.serving.web.review.kit import form
-from tests.serving.web.review.test_owner_link import signed_in
-from tests.wrap.kit import said
+from packages.core.tests.system.review.test_owner_link import signed_in
+from tests.support.interop.clients import PACKAGES, node
+from tests.support.processes.running import ASSENT, Serve, StdioClient, environment, eventually, free_port
+from tests.support.review.kit import form
+from tests.support.wrap.kit import said
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 
 pytestmark = [pytest.mark.slow, pytest.mark.interop]
 NO_NODE = "Node 22 and the MCP tools for it are not installed (make test brings them where npm is there)"
 GIT = str(Path(sys.executable).with_name("mcp-server-git"))
+FOREIGN = Path(__file__).parents[5] / "tests/support/wrap/foreign_server.py"
 AT_ONCE = {"ASSENT_UNDO_SECONDS": "0"}
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -175,8 +176,8 @@ class HttpAgent:
 
 
 def pending(agent: StdioAgent | HttpAgent) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = agent.call("chieflab_list_pending_actions")["structuredContent"]["actions"]
-    return found
+    found = agent.call("chieflab_list_pending_actions")["structuredContent"]["actions"]
+    return [agent.call("chieflab_get_action", actionId=each["id"])["structuredContent"] for each in found]
 
 
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
@@ -250,35 +251,45 @@ def test_real_clients_list_the_tools_and_read_over_both_transports(
     asyncio.run(both())
 
 
-def test_a_waiting_call_over_http_streams_its_progress(house: House) -> None:
-    """A person rejects after the first progress, so that the stream ends with the answer."""
-    agent = HttpAgent(house, modern=False)
-    path = str(house.folder / "never.txt")
-    connection = http.client.HTTPConnection("127.0.0.1", house.server.port, timeout=60)
-    params = {
-        "name": "write_file",
-        "arguments": {"path": path, "content": "x"},
-        "_meta": {"progressToken": 7},
+def test_a_gated_call_over_http_answers_with_the_link_at_once_and_its_wait_with_the_decision(
+    house: House,
+) -> None:
+    agent, target = HttpAgent(house, modern=False), house.folder / "never.txt"
+    asked = agent.call("write_file", path=str(target), content="x")
+    (action,) = pending(agent)
+    assert asked["isError"] and f"/runs/{action['runId']}" in said(asked)
+    agent.call("chieflab_reject_action", actionId=action["id"], reason="Seen enough.")
+    shown = agent.call("chieflab_get_action", actionId=action["id"], waitSeconds=20)
+    assert shown["structuredContent"]["status"] == "rejected" and "Seen enough." in said(shown)
+    assert not target.exists()
+
+
+def test_a_call_passed_on_over_http_streams_its_progress(tmp_path: Path) -> None:
+    world, config, rules = tmp_path / "world", tmp_path / "mcp.json", tmp_path / "rules.toml"
+    world.mkdir()
+    (world / "wants.json").write_text(json.dumps({"on_call": {"look": "progress"}}))
+    notes = {"command": sys.executable, "args": ["-I", str(FOREIGN), str(world)]}
+    config.write_text(json.dumps({"mcpServers": {"notes": notes}}))
+    rules.write_text("[notes]\ntrusted = true\n")
+    settings = {
+        "ASSENT_WRAP_CONFIG": str(config),
+        "ASSENT_WRAP_RULES": str(rules),
+        "ASSENT_WRAP_WORKSPACES": LOCAL_WORKSPACE,
     }
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    headers = {
-        "Authorization": f"Bearer {house.key}",
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-    }
-    connection.request("POST", "/api/mcp", body, headers)
-    response = connection.getresponse()
+    params = {"name": "look", "arguments": {"path": "a"}, "_meta": {"progressToken": 7}}
+    with Serve(tmp_path / "data", settings) as server:
+        key = run_command(tmp_path / "data", server.port, "keys", "create")["apiKey"]
+        response = httpx2.post(
+            f"{server.base_url}/api/mcp",
+            json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
+            headers={"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"},
+            timeout=60,
+        )
     assert response.headers["content-type"] == "text/event-stream"
-    events: list[dict[str, Any]] = []
-    for line in response:
-        if line.startswith(b"data: "):
-            events.append(json.loads(line[6:]))
-            if len(events) == 1:
-                (action,) = pending(agent)
-                agent.call("chieflab_reject_action", actionId=action["id"], reason="Seen enough.")
-    assert events[0]["params"]["progressToken"] == 7
-    assert "Seen enough." in said(events[-1]["result"])
-    connection.close()
+    lines = response.text.splitlines()
+    told, answered = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+    assert (told["method"], told["params"]["progressToken"]) == ("notifications/progress", 7)
+    assert not answered["result"].get("isError")
 
 
 def test_from_an_empty_directory_to_the_first_approved_call_in_two_commands(tmp_path: Path) -> None:
@@ -305,7 +316,7 @@ def test_from_an_empty_directory_to_the_first_approved_call_in_two_commands(tmp_
             lambda: other.call("chieflab_list_pending_actions")["actions"], "the call waits"
         )
         agent.process.kill()
-        approve(f"http://localhost:{port}", link, action)
+        approve(f"http://localhost:{port}", link, other.call("chieflab_get_action", actionId=action["id"]))
         shown = other.call("chieflab_get_action", actionId=action["id"], waitSeconds=20)
         assert (shown["status"], target.read_text()) == ("executed", "approved")
         other.__exit__()
@@ -319,33 +330,26 @@ def test_from_an_empty_directory_to_the_first_approved_call_in_two_commands(tmp_
 def test_kill_9_of_the_wrapped_server_in_mid_call_is_an_unknown_outcome_without_a_second_call(
     tmp_path: Path,
 ) -> None:
-    foreign = Path(__file__).with_name("foreign_server.py")
     world, data_dir = tmp_path / "world", tmp_path / "data"
     world.mkdir()
     (world / "wants.json").write_text(json.dumps({"on_call": {"store": "hang"}}))
-    words = ("--name", "notes", "--", sys.executable, "-I", str(foreign), str(world))
+    words = ("--name", "notes", "--", sys.executable, "-I", str(FOREIGN), str(world))
 
     def ledger() -> list[dict[str, Any]]:
         return [json.loads(line) for line in (world / "ledger.jsonl").read_text().splitlines()]
 
     with Serve(data_dir, AT_ONCE) as server, StdioClient(data_dir, flags=words, subcommand="wrap") as agent:
         message = {"name": "store", "arguments": {"path": "a", "content": "b"}}
-        agent.write(
-            msgspec.json.encode({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": message})
-            + b"\n"
-        )
+        assert agent.ask("tools/call", message)["result"]["isError"]
         with StdioClient(data_dir, flags=words, subcommand="wrap") as other:
-            (action,) = eventually(
-                lambda: other.call("chieflab_list_pending_actions")["actions"], "the call waits"
-            )
-            approve(server.base_url, run_command(data_dir, server.port, "owner-link")["url"], action)
+            (action,) = other.call("chieflab_list_pending_actions")["actions"]
+            record = other.call("chieflab_get_action", actionId=action["id"])
+            approve(server.base_url, run_command(data_dir, server.port, "owner-link")["url"], record)
             eventually(
                 lambda: any(each.get("tool") == "store" for each in ledger()), "the call is being made"
             )
             os.kill(ledger()[0]["started"], signal.SIGKILL)
-            answer = json.loads(agent.line() or b"{}")
-            assert "not known" in said(answer["result"])
-            shown = other.call("chieflab_get_action", actionId=action["id"])
+            shown = other.call("chieflab_get_action", actionId=action["id"], waitSeconds=20)
             assert shown["executionState"] == "outcome_unknown"
         # A server that starts again makes no second call.
     with Serve(data_dir), StdioClient(data_dir, flags=words, subcommand="wrap") as later:
@@ -354,10 +358,9 @@ def test_kill_9_of_the_wrapped_server_in_mid_call_is_an_unknown_outcome_without_
 
 
 def test_the_front_answers_open_calls_and_goes_on_after_its_server_was_killed(tmp_path: Path) -> None:
-    foreign = Path(__file__).with_name("foreign_server.py")
     world, data_dir, port = tmp_path / "world", tmp_path / "data", free_port()
     world.mkdir()
-    words = ("--trust", "--name", "notes", "--", sys.executable, "-I", str(foreign), str(world))
+    words = ("--trust", "--name", "notes", "--", sys.executable, "-I", str(FOREIGN), str(world))
     server = Serve(data_dir, port=port)
     with StdioClient(data_dir, {"ASSENT_PORT": str(port)}, flags=words, subcommand="wrap") as agent:
         agent.ask(

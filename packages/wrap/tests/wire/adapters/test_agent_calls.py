@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, GET, REJECT, Gate
-from tests.promises import find_promises
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, GET, REJECT, Gate
+from tests.support.answers import calls_of, text_of
+from tests.support.promises import find_promises
 
 from assent.engine.core import freezes
 from assent.gate.records import Assurance
@@ -258,7 +259,7 @@ async def test_an_agent_waits_for_the_decision_and_is_told_what_follows(surface:
     _, shown = await asyncio.gather(decide(), surface.done(GET, actionId=action_id, waitSeconds=20))
     assert shown["status"] == "approved"
     assert shown["userMessage"] == "The agent that asked may run it now, once."
-    assert EXECUTE not in [each["name"] for each in shown["next"]]
+    assert EXECUTE not in [each["name"] for each in calls_of(shown)]
 
 
 @pytest.mark.own_database
@@ -269,8 +270,8 @@ async def test_no_call_is_handed_out_while_sending_is_frozen(surface: Gate, ever
     await surface.app.store.write(lambda: freezes.freeze(where, now_ms, by="test", why="a leak"))
     assert (await surface.denied(CLAIM, actionId=action_id))["reason"] == "frozen"
     shown = await surface.done(GET, actionId=action_id)
-    assert "a leak" in shown["userMessage"] and find_promises(shown["userMessage"] + shown["show"]) == []
-    assert CLAIM not in [each["name"] for each in shown["next"]]
+    assert "a leak" in shown["userMessage"] and find_promises(shown["userMessage"] + text_of(shown)) == []
+    assert CLAIM not in [each["name"] for each in calls_of(shown)]
     await surface.app.store.write(lambda: freezes.unfreeze(where, now_ms, by="test"))
     assert (await surface.done(CLAIM, actionId=action_id))["arguments"] == ASKED["arguments"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.keyed_browser import is_confirm_page
-from tests.serving.web.review.kit import form
-from tests.wrap.kit import FrontClient, Wrapped
+from tests.support.keyed_browser import is_confirm_page
+from tests.support.review.kit import form
+from tests.support.wrap.kit import FrontClient, Wrapped
 
 from assent.engine.core import quota
 from assent.gate.records import Action

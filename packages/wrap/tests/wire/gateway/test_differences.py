@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.wrap.kit import FrontClient, Wrapped, said
+from tests.support.answers import calls_of, text_of
+from tests.support.wrap.kit import FrontClient, Wrapped, said
 
 from assent.engine.core import freezes
 from assent.gate.records import Assurance
@@ -77,7 +78,7 @@ async def test_an_edit_shows_the_difference_to_the_file_that_the_call_names_now(
     edited = await wrapped.done(EDIT, actionId=action_id, arguments={"path": "b"})
     later_ms = wrapped.clock.now_ms()
     assert await show(wrapped, action_id) == (label(later_ms), NOTES["b"], "A new text.")
-    assert NOTES["b"] in edited["show"] and NOTES["a"] not in edited["show"]
+    assert NOTES["b"] in text_of(edited) and NOTES["a"] not in text_of(edited)
     assert [each["path"] for each in wrapped.calls_of("look")] == ["a", "b"]
 
 
@@ -94,7 +95,7 @@ async def test_a_text_that_changed_is_shown_before_a_yes_in_the_chat_counts(
     assert (refused["reason"], refused["retryable"]) == ("stale_revision", False)
     changed = {each["path"]: (each["expected"], each["got"]) for each in refused["problems"]}
     assert changed["target.before"] == (NOTES["a"], "Someone else's text.")
-    assert "Someone else's text." in refused["show"]
+    assert "Someone else's text." in text_of(refused)
     assert not any(text in refused["userMessage"] for text in (NOTES["a"], "Someone else's text."))
     record = await wrapped.record(action_id)
     assert (record["status"], record["revision"]) == ("awaiting_approval", shown["revision"] + 1)
@@ -193,7 +194,7 @@ async def test_a_reader_that_an_agent_cannot_call_without_asking_is_not_called_f
     writer = await wrapped.open(rules=rules)
     action_id = await ask(wrapped, writer)
     edited = await wrapped.done(EDIT, actionId=action_id, arguments={"path": "b"})
-    assert NOTES["b"] not in edited["show"]
+    assert NOTES["b"] not in text_of(edited)
     assert await find_difference(wrapped, action_id) is None
     await wrapped.approve(action_id)
     assert (wrapped.calls_of("look"), len(wrapped.calls_of("store"))) == ([], 1)
@@ -251,5 +252,5 @@ async def test_another_key_cannot_edit_a_call_and_is_not_offered_to(
     assert [each["path"] for each in refused.payload["problems"]] == ["actionId"]
     assert (await wrapped.record(action_id))["digest"] == before["digest"]
     seen = await wrapped.call("chieflab_get_action", {"actionId": action_id}, key=other)
-    assert EDIT not in [each["name"] for each in seen.payload["next"]]
-    assert EDIT in [each["name"] for each in before["next"]]
+    assert EDIT not in [each["name"] for each in calls_of(seen.payload)]
+    assert EDIT in [each["name"] for each in calls_of(before)]

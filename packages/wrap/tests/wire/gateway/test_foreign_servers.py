@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from tests.keyed_browser import KeyedBrowser
-from tests.serving.web.review.kit import BROWSER, House
-from tests.surfaces import BASE_URL
-from tests.wrap.kit import FrontClient, Wrapped, said
+from tests.support.keyed_browser import KeyedBrowser
+from tests.support.review.kit import BROWSER, House
+from tests.support.surfaces import BASE_URL
+from tests.support.wrap.kit import FrontClient, Wrapped, said
 
 from assent.cli.doctor import LOOKS
 from assent_wrap import gateway, upstreams

@@ -6,7 +6,7 @@ import json
 from typing import Any, get_args
 
 import pytest
-from tests.wrap.kit import FrontClient, Wrapped, said
+from tests.support.wrap.kit import FrontClient, Wrapped, said
 
 from assent.engine.core import freezes
 from assent.gate.views import Diff

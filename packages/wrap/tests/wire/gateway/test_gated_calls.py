@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.wrap.kit import FrontClient, Wrapped, said
+from tests.support.wrap.kit import FrontClient, Wrapped, said
 
 from assent.gate.rules.source import read_policy
 
@@ -39,6 +39,36 @@ async def test_a_read_of_a_trusted_server_passes_and_a_write_waits_for_a_person(
     await wrapped.approve(waiting["id"])
     assert said((await asyncio.wait_for(answer, 20))["result"]) == "store done"
     assert wrapped.calls_of("store") == [{"path": "a", "content": "new"}]
+
+
+async def test_a_client_without_a_dialog_gets_the_link_at_once_and_waits_for_the_result_by_itself(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    await client.handshake()
+    refused = await client.call("store", path="a", content="new")
+    asked = json.loads(said(refused).splitlines()[-1])
+    assert refused["isError"] and asked["reason"] == "requires_approval"
+    (waiting,) = await wrapped.waiting()
+    assert asked["actionId"] == waiting["id"] and asked["reviewUrl"] in asked["userMessage"]
+
+    found = client.start_call("chieflab_get_action", actionId=waiting["id"], waitSeconds=20)
+    await wrapped.until_held()
+    await wrapped.approve(waiting["id"])
+    record = json.loads(said((await asyncio.wait_for(found, 20))["result"]).splitlines()[-1])
+    assert record["result"]["output"]["content"] == [{"type": "text", "text": "store done"}]
+    assert client.asked == []
+
+
+async def test_a_client_with_a_dialog_shows_its_person_the_link_while_the_call_waits(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    answer = client.start_call("store", path="a", content="new")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.until_held()
+    (shown,) = client.asked
+    assert f"/runs/{waiting['runId']}" in shown["message"]
+    await wrapped.approve(waiting["id"])
+    assert said((await asyncio.wait_for(answer, 20))["result"]) == "store done"
 
 
 async def test_an_approval_counts_after_the_client_is_gone_and_a_later_client_gets_the_result(

@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp
 import pytest
-from tests.wrap.kit import FrontClient, Wrapped, connect_sdk
+from tests.support.wrap.kit import FrontClient, Wrapped, connect_sdk
 
 from assent_wrap import gateway, upstreams
 
@@ -91,7 +91,7 @@ async def list_names(client: FrontClient, method: str, key: str) -> list[str]:
 async def test_the_sdk_lists_and_reads_everything_in_both_eras_inside_and_outside(
     wrapped: Wrapped, inside: tuple[str, ...], outside: str
 ) -> None:
-    command = [sys.executable, str(Path(__file__).with_name("sdk_server.py")), *inside]
+    command = [sys.executable, str(Path(__file__).parents[5] / "tests/support/wrap/sdk_server.py"), *inside]
     front = await wrapped.open(command=command, trust=True)
     transport = connect_sdk(wrapped.surfaces, front.credentials)
     async with mcp.Client(transport, mode=outside, read_timeout_seconds=60) as client:

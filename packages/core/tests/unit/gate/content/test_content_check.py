@@ -7,8 +7,8 @@ import time
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.effort import rounds
-from tests.unit.gate.content.bodies import PUBLISHABLE, REFUSED, SUSPECT
+from tests.support.effort import rounds
+from tests.support.gate.bodies import PUBLISHABLE, REFUSED, SUSPECT
 
 from assent.gate.content.check import EXCERPT_CHARS, WHY, Flaw, find_flaw
 from assent.gate.content.suspicion import suspicions_in

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.unit.builders import REFUND, stage
+from tests.support.builders import REFUND, stage
 
 from assent.gate.records import PROPOSAL, Action, Preflight, Proposal
 from assent.gate.rules.matching import (
@@ -34,13 +34,14 @@ TRUE, FALSE, UNKNOWN = True, False, None
 def refund(
     *,
     recipients: tuple[str, ...] = (),
+    cc: tuple[str, ...] = (),
     facets: Facets = Facets(),  # noqa: B008 - frozen
     without: tuple[str, ...] = (),
     arguments: dict[str, Any] | None = None,
     **proposed: Any,
 ) -> Action:
     return stage(
-        replace(REFUND, recipients=recipients, arguments=arguments or {}),
+        replace(REFUND, recipients=recipients, cc=cc, arguments=arguments or {}),
         view=View(facets=facets, without=without),
         metadata={PROPOSAL: msgspec.to_builtins(Proposal(**proposed))},
     )
@@ -157,6 +158,7 @@ def test_recipients_are_counted_and_found_by_address_or_domain(
     wanted: RecipientCondition, found: bool
 ) -> None:
     assert match_others(Match(recipients=wanted), refund(recipients=TWO)) is found
+    assert match_others(Match(recipients=wanted), refund(recipients=TWO[:1], cc=TWO[1:])) is found
     assert match_others(Match(recipients=wanted), refund(facets=Facets(recipients=TWO))) is found
 
 

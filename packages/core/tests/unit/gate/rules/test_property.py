@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
-from tests.effort import rounds
-from tests.unit.gate.rules.evaluator import is_permitted, list_asks
-from tests.unit.gate.rules.policies import FACTS, PEOPLE, ROLES, YESES, policies
+from tests.support.effort import rounds
+from tests.support.gate.evaluator import is_permitted, list_asks
+from tests.support.gate.policies import FACTS, PEOPLE, ROLES, YESES, policies
 
 from assent.gate.policy import holds
 from assent.gate.records import (

@@ -6,8 +6,13 @@ from typing import Any
 from unittest.mock import ANY
 
 import pytest
-from tests.unit.gate.rules.policies import PEOPLE
-from tests.unit.gate.rules.test_property import ADA_AND_CLEO, REFUND, build_action, let_groups_overlap
+from packages.core.tests.unit.gate.rules.test_property import (
+    ADA_AND_CLEO,
+    REFUND,
+    build_action,
+    let_groups_overlap,
+)
+from tests.support.gate.policies import PEOPLE
 
 from assent.gate.gate import Decider, SeenVersion, judge_approval
 from assent.gate.policy import Requirement, counts, holds

@@ -1,0 +1,7 @@
+"""The fixtures that the tests here share with others."""
+
+from __future__ import annotations
+
+from tests.support.actions.fixtures import changed_settings, surface
+
+__all__ = ["changed_settings", "surface"]

@@ -1,0 +1,7 @@
+"""The fixtures that the tests here share with others."""
+
+from __future__ import annotations
+
+from tests.support.people.fixtures import database_url, site, site_on_any_store
+
+__all__ = ["database_url", "site", "site_on_any_store"]

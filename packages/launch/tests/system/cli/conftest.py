@@ -1,0 +1,7 @@
+"""The fixtures that the tests here share with others."""
+
+from __future__ import annotations
+
+from tests.support.cli.fixtures import assent, bare_environment, data_dir, own_logging
+
+__all__ = ["assent", "bare_environment", "data_dir", "own_logging"]

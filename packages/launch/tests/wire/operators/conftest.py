@@ -1,0 +1,7 @@
+"""The fixtures that the tests here share with others."""
+
+from __future__ import annotations
+
+from tests.support.operators.fixtures import loop
+
+__all__ = ["loop"]

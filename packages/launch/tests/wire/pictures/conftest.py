@@ -1,0 +1,7 @@
+"""The fixtures that the tests here share with others."""
+
+from __future__ import annotations
+
+from tests.support.pictures.fixtures import studio
+
+__all__ = ["studio"]

@@ -1,0 +1,7 @@
+"""The fixtures that the tests here share with others."""
+
+from __future__ import annotations
+
+from tests.support.cli.fixtures import bare_environment, own_logging
+
+__all__ = ["bare_environment", "own_logging"]
