@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run demo test prove quick check static unit fast programs conformance bluesky container bench screenshots docs audit lock clean
+.PHONY: help install dev run demo test prove quick check static unit fast programs conformance bluesky container bench screenshots docs audit release lock clean
 
 # The processes that tests start would compile every module they import.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,7 +23,7 @@ dev: ## The same with everything the tests need
 run: install ## Serve on http://localhost:8080
 	@exec .venv/bin/assent serve
 
-demo: install ## Play the whole loop on a server of its own, in under a minute
+demo: install ## Your agent asks, you say yes, it happens once: told on a server that is killed on the way
 	@.venv/bin/assent demo
 
 test: dev ## Everything: checks, all tests on both stores, conformance, real clients
@@ -46,11 +46,12 @@ static: dev ## Only lint, types and import rules
 	@.venv/bin/mypy --num-workers 2
 
 unit: dev ## Only the unit tests, which need no server, no store and no browser
-	@.venv/bin/python -m pytest -p no:xdist --quiet tests/unit
+	@$(PYTEST) --quiet tests/unit packages/*/tests/unit
 
 fast: dev ## Only the fast tests, over stdio and the embedded store, without providers, commands and load
 	@$(PYTEST) -m "not slow" -k "not postgres and not http-sqlite" --quiet \
-		--ignore=tests/suite/channels --ignore=tests/serving/web/connections --ignore=tests/cli --ignore=tests/load
+		--ignore-glob='*/launch/tests/*/channels' --ignore-glob='*/wire/connections' --ignore-glob='*/system/cli' \
+		--ignore=tests/system/load
 
 # What could not be had is said at the end of a run, in a line each.
 programs: dev
@@ -59,27 +60,31 @@ programs: dev
 conformance: dev ## The official MCP conformance suite against the real server
 	@missing=$$(scripts/node_tools.sh) || exit 1; \
 	if [ -n "$$missing" ]; then printf '%s\n' "$$missing"; exit 1; fi
-	@.venv/bin/python -m pytest -v tests/interop/test_conformance.py
+	@.venv/bin/python -m pytest -v tests/system/interop/test_conformance.py
 
 bluesky: dev ## Bluesky's reference server, and our connector and emulator against it
 	@scripts/atproto.sh
-	@.venv/bin/python -m pytest -v tests/suite/channels/bluesky_reference.py
+	@.venv/bin/python -m pytest -v packages/launch/tests/system/channels/bluesky_reference.py
 
 container: dev ## Build the image of deploy/Containerfile; start it, kill it, start it again
 	@scripts/container.sh
-	@.venv/bin/python -m pytest -v tests/install/container_image.py
+	@.venv/bin/python -m pytest -v tests/system/install/container_image.py
 
 bench: dev ## Measure, and print the table; PEERS=1 with other frameworks
+	@scripts/node_tools.sh
 	@PEERS=$(PEERS) .venv/bin/python -m benchmarks
 
 screenshots: dev ## Take the pictures of every screen, into docs/screens
-	@.venv/bin/python -m tests.serving.web.shell.gallery docs/screens
+	@.venv/bin/python -m tests.support.shell.gallery docs/screens
 
 docs: dev ## Build the documentation site into dist/docs; a warning or a dead link is an error
 	@.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -d build/docs -c docs . dist/docs
 
 audit: dev ## Known vulnerabilities and licences of what is locked, and an SBOM in dist
 	@.venv/bin/python scripts/audit.py
+
+release: dev ## Build and check the files of a release, with SBOM and checksums, in dist/release
+	@.venv/bin/python scripts/release.py build
 
 lock: ## Resolve the dependencies again
 	@scripts/lock.sh

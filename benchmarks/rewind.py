@@ -64,7 +64,7 @@ def assent_rewound(scratch: Path) -> Rewound:
 def _pages(scratch: Path) -> tuple[str, ...]:
     [database] = scratch.glob("*.db")
     with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
-        rows = connection.execute("SELECT body FROM site_posts ORDER BY published_ms, post_id")
+        rows = connection.execute("SELECT body FROM launch_site_posts ORDER BY published_ms, post_id")
         return tuple(body for (body,) in rows)
 
 

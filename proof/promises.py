@@ -98,11 +98,15 @@ class Case:
     def approves(self, call: Call, digest: str) -> bool:
         """Whether an approval is about this content: that which the caller named, else that which was staged."""
         named = call.arguments.get("digest")
-        if named is not None:
-            return digest.removeprefix("sha256:").startswith(str(named).removeprefix("sha256:"))
         staged = self.staged.get(call.action_id)
         told = staged["digest"] if staged is not None else (call.answer or {}).get("digest", digest)
-        return bool(told == digest)
+        return name_one_content(named if named is not None else told, digest)
+
+
+def name_one_content(one: str, other: str) -> bool:
+    """Whether two digests name the same content. Answers have the first digits."""
+    short, long = sorted((each.removeprefix("sha256:") for each in (one, other)), key=len)
+    return long.startswith(short)
 
 
 def check_consent(case: Case) -> Iterator[Breach]:
@@ -131,10 +135,10 @@ def check_consent(case: Case) -> Iterator[Breach]:
     for (tool, action_id), calls in case.calls.items():
         for call in calls:
             named = call.arguments.get("digest")
-            if tool == APPROVE and call.ok and named is not None and call.answer is not None:
-                told = str(call.answer["digest"]).removeprefix("sha256:")
-                if not told.startswith(str(named).removeprefix("sha256:")):
-                    yield Breach("P1", action_id, "an approval was taken for another content than it named")
+            if tool != APPROVE or not call.ok or named is None or call.answer is None:
+                continue
+            if not name_one_content(named, call.answer["digest"]):
+                yield Breach("P1", action_id, "an approval was taken for another content than it named")
 
 
 def check_journal_of_actions(case: Case) -> Iterator[Breach]:
@@ -219,7 +223,9 @@ def check_nothing_lost(case: Case) -> Iterator[Breach]:
         if state is None or state == "executing":
             record = records[action_id]
             yield Breach("P4", action_id, f"stuck at {record['status']}/{record['executionState']}")
-        elif state in OPEN and not (records[action_id].get("next") or records[action_id].get("userMessage")):
+        elif state in OPEN and not (
+            records[action_id].get("agentGuide") or records[action_id].get("userMessage")
+        ):
             yield Breach("P4", action_id, f"{state} without a next step")
         effects = case.effects.get(action_id, [])
         if effects and state not in ("executed", "outcome_unknown"):

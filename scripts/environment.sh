@@ -18,7 +18,7 @@ case "${1:-}" in
 esac
 
 # The directory belongs to the stamp because an environment that was moved no longer works.
-stamp_of() { { echo "$1 $PWD" && cat pyproject.toml packages/*/pyproject.toml requirements.lock requirements-dev.lock; } | sha256sum; }
+stamp_of() { { echo "$1 $PWD" && cat pyproject.toml packages/*/pyproject.toml requirements.lock requirements-dev.lock; } | { sha256sum 2>/dev/null || cksum; }; }
 
 stamp=.venv/.assent-stamp
 if [ -x .venv/bin/assent ] && [ -f "$stamp" ] && .venv/bin/python -c '' 2>/dev/null; then

@@ -42,6 +42,7 @@ VALUES: dict[str, Any] = {
     "contacts": [{"email": "ada@example.com"}],
     "digest": DIGEST,
     "email": "ada@example.com",
+    "entryId": IDENTIFIER,
     "goal": "first users for Kettle 2",
     "headline": "Kettle 2 remembers your timers",
     "kind": "brand_voice",
@@ -167,7 +168,7 @@ def _name_type(kind: Any) -> str:
 
 def write_rules() -> str:
     sys.path.insert(0, str(ROOT))
-    from tests.rules_manifest import load_manifest, scan
+    from tests.support.rules_manifest import load_manifest, scan
 
     proofs = defaultdict(dict)
     for claim in scan():

@@ -33,9 +33,9 @@ SOURCES = tuple(ROOT.glob("packages/*/src"))
 sys.path.insert(0, str(ROOT))
 
 import httpx  # noqa: E402
-from tests.sqlite_files import new_sqlite  # noqa: E402
-from tests.surfaces import BASE_URL, ManualClock, Surface, settings_for  # noqa: E402
-from tests.wrap.kit import Wrapped  # noqa: E402
+from tests.support.sqlite_files import new_sqlite  # noqa: E402
+from tests.support.surfaces import BASE_URL, ManualClock, Surface, settings_for  # noqa: E402
+from tests.support.wrap.kit import Wrapped  # noqa: E402
 
 from assent.app import App  # noqa: E402
 from assent.jobs.kinds import job_kinds  # noqa: E402
@@ -43,6 +43,7 @@ from assent.jobs.worker import Runner  # noqa: E402
 from assent.processes import store_position  # noqa: E402
 from assent.processes.serve import Surfaces  # noqa: E402
 from assent.stores import sqlite_reading, sqlite_transactions  # noqa: E402
+from assent_launch.learning import memory  # noqa: E402
 from assent_wrap import proposals  # noqa: E402
 
 store_position.RECORD_SECONDS = 600.0  # type: ignore[misc] # the position is recorded beside the calls, not by one
@@ -50,6 +51,7 @@ store_position.PAUSE_SECONDS = 600.0  # type: ignore[misc] # nor later, because 
 # A slow disk must not change which thread writes or reads.
 sqlite_transactions.BRIEF_SECONDS = sqlite_reading.BRIEF_SECONDS = 60.0  # type: ignore[misc,attr-defined]
 
+memory.WORDS_BATCH = 1 << 30  # type: ignore[misc] # words are indexed by one entry in many, drawn by its id
 proposals.HOLD_SECONDS = 0  # type: ignore[misc] # the call answers that a person has to approve it, and waits for no one
 
 WARM_UPS = 4

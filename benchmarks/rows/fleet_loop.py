@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 
 import asyncpg
 import uvloop
-from tests.postgres_server import Cluster, binaries
+from tests.support.postgres_server import Cluster, binaries
 
 from benchmarks.figures import Figure, NotRun, compared, in_turns, require
 from benchmarks.machine import assent, free_port, serving

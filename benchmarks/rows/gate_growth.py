@@ -18,7 +18,7 @@ from typing import Final
 import uvloop
 
 from assent.app import App
-from assent.sql.loader import statements
+from assent_launch.component import statements
 from benchmarks.figures import Figure, Limit, compared, in_turns, require
 from benchmarks.rows.gate_world import Insider, database, in_status, world
 from benchmarks.rows.store_loop import Cost, Stopwatch
@@ -35,8 +35,8 @@ COPIED: Final[dict[str, str]] = {
     "actions": "run_id",
     "streams": "stream_id",
     "events": "stream_id",
-    "brain_entries": "run_id",
-    "measurements": "run_id",
+    "launch_brain_entries": "run_id",
+    "launch_measurements": "run_id",
     "jobs": "key",
 }
 """Tables that grow with actions, and the column that names the run."""
@@ -115,7 +115,7 @@ async def grown(data_dir: Path, size: int) -> None:
                 _copy(connection, table, run, size // 2)
             connection.execute(statements.index_brain_words.statement.sqlite)
             # Words that come by the batch are merged as they come; a load like this leaves it to those who follow.
-            connection.execute("INSERT INTO brain_words (brain_words) VALUES ('optimize')")
+            connection.execute("INSERT INTO launch_brain_words (launch_brain_words) VALUES ('optimize')")
         stored = connection.execute("SELECT count(*) FROM actions").fetchone()[0]
         require(stored, size, f"actions stored in {data_dir.name}")
 

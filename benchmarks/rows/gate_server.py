@@ -38,7 +38,6 @@ NOTHING: Final = Tool(
     name="benchmark_nothing",
     title="Do nothing",
     description="Answers. Exists in measurements only.",
-    category="workspace",
     behaviour=READS,
     request=Nothing,
     reply=Nothing,

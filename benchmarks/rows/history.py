@@ -27,7 +27,7 @@ import asyncpg
 import httpx
 import msgspec
 import uvloop
-from tests.postgres_server import Cluster, binaries
+from tests.support.postgres_server import Cluster, binaries
 
 from assent.app import App
 from assent.engine.actions import actions
@@ -38,13 +38,13 @@ from assent.gate.effects import EXECUTE
 from assent.kernel.ids import ActionId
 from assent.processes.serve import Surfaces
 from assent.settings.load import load_settings
-from assent.sql.loader import statements
 from assent.tools.approvals import approve_action, edit_action
 from assent.tools.client_dialog import ApproveAction, EditAction
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, execute_approved
 from assent.tools.guide import StatusRequest, status
 from assent.tools.workflows import WorkflowAdvance, WorkflowStart, advance_workflow, start_workflow
+from assent_launch.component import statements
 from assent_launch.tools.prepare import prepare_post
 from assent_launch.tools.requests import Post
 from benchmarks.figures import Figure, Limit, NotRun, compared, in_turns, require
@@ -61,8 +61,8 @@ ROUNDS: Final = 15
 CALLS: Final = 40
 """Calls of each kind in a round."""
 LIMIT: Final = Limit(times=1.3)
-MEMORY: Final = "brain_entries"
-OF_AN_ACTION: Final = {**COPIED, "action_revisions": "action_id", "site_posts": "action_id"}
+MEMORY: Final = "launch_brain_entries"
+OF_AN_ACTION: Final = {**COPIED, "action_revisions": "action_id", "launch_site_posts": "action_id"}
 OF_A_SESSION: Final = {
     "workflow_sessions": "session_id",
     "workflow_runs": "run_id",
@@ -332,7 +332,7 @@ def _grow_sqlite(path: Path, plan: list[Copies], stored: int, entries: int) -> N
                 f" SELECT {_values(columns, other_id)} FROM lived, copies"
             )
         connection.execute(statements.index_brain_words.statement.sqlite)
-        connection.execute("INSERT INTO brain_words (brain_words) VALUES ('optimize')")
+        connection.execute("INSERT INTO launch_brain_words (launch_brain_words) VALUES ('optimize')")
         for table, least in (("actions", stored), (MEMORY, entries * 9 // 10)):
             require(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0], least, table)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import asyncpg
 import uvloop
-from tests.postgres_server import Cluster, binaries
+from tests.support.postgres_server import Cluster, binaries
 
 from assent.ports import Statement
 from assent.stores.migrate import migrate

@@ -32,7 +32,7 @@ async def migrate(ctx: assent.Context, name: str, sql: str) -> assent.Receipt:
     except asyncpg.PostgresError as error:
         if connection.is_closed():
             raise
-        raise assent.NotSent(f"rolled back: {error}", retry=False) from error
+        raise assent.NotSent(f"rolled back: {error}") from error
     finally:
         await connection.close(timeout=5)
     return assent.Receipt(ctx.key, output={"migration": name})

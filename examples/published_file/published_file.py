@@ -16,7 +16,7 @@ def publish(ctx: assent.Context, slug: str, html: str) -> assent.Receipt:
     """Publish a page on the web site. USE WHEN the user asks to put a page online."""
     page = find_page(slug)
     if page.exists() and page.read_text(encoding="utf-8") != html:
-        raise assent.NotSent(f"{page.name} exists already with other content", retry=False)
+        raise assent.NotSent(f"{page.name} exists already with other content")
     draft = page.with_name(f".{page.name}.{ctx.action_id}")
     draft.write_text(html, encoding="utf-8")
     with ctx.sending():

@@ -24,9 +24,9 @@ async def refund(ctx: assent.Context, customer: str, amount: assent.Money, reaso
             async with ctx.sending():
                 answer = await client.post("/refunds", json=wanted, headers={"Idempotency-Key": ctx.key})
         except httpx.ConnectError as error:
-            raise assent.NotSent("the billing API cannot be reached") from error
+            raise assent.NotSent("the billing API cannot be reached", retry=True) from error
     if answer.status_code in (400, 404, 422):
-        raise assent.NotSent(answer.json()["error"], retry=False)
+        raise assent.NotSent(answer.json()["error"])
     answer.raise_for_status()
     done = answer.json()
     return assent.Receipt(done["id"], url=done["url"], output=done)

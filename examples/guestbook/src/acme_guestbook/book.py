@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import assent
-from assent.platform.declarations import Component, How, Place
+from assent.sdk import Component, How, Place
 
 BOOK: Final = Component(
     "guestbook",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acme_guestbook.book import BOOK
-from assent.platform.commands import CommandSession
+from assent.sdk import CommandSession
 
 if TYPE_CHECKING:
-    from assent.platform.services import Row, Transaction
+    from assent.sdk import Row, Transaction
 
 
 def list_signatures(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from urllib.parse import urlsplit
 
-from assent.platform.notifiers import Notification, NotificationReceipt, NotifierContext
+from assent.sdk import Notification, NotificationReceipt, NotifierContext
 
 
 class Doorbell:

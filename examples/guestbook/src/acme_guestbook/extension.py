@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.declarations import Command, Extension, OwnSetting
+from assent.sdk import Command, Extension, OwnSetting
 
 if TYPE_CHECKING:
-    from assent.platform.notifiers import Notifier
-    from assent.platform.pages import Screen
+    from assent.sdk import Notifier, Screen
 
 
 def _list_screens() -> tuple[Screen, ...]:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acme_guestbook.book import BOOK
-from assent.platform.pages import NavigationEntry, Screen, Visit
+from assent.sdk import NavigationEntry, Screen, Visit
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from assent.platform.services import Row, Transaction
+    from assent.sdk import Row, Transaction
 
 MOST: Final = 100
 
