@@ -3,13 +3,9 @@
 The source folder is the root of the repository, so that links between docs/ and the pages beside it are checked.
 """
 
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import reference  # noqa: E402 - a file of scripts/
 
 project = "Assent"
 html_title = "Assent"
@@ -32,13 +28,3 @@ html_copy_source = False
 html_show_copyright = False
 html_use_index = False
 html_domain_indices = False
-
-
-def setup(app):
-    """Fill the pages of the reference each time, because they change with the code."""
-
-    def fill(app, name, source):
-        source[0] = reference.fill(source[0])
-
-    app.connect("source-read", fill)
-    app.connect("env-get-outdated", lambda app, env, *_: {n for n in env.found_docs if "/reference/" in n})

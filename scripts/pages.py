@@ -1,72 +1,274 @@
-"""Writes the pages of the documentation that are made from tables of the code: `python scripts/pages.py`."""
+"""Writes the parts of the documentation that are made from tables of the code: `python scripts/pages.py`.
+
+Such a part begins with a line such as `<!-- made: tools -->` and ends with `<!-- end -->`. The function of that name
+returns the text between them.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any
 
+import msgspec
+import typer
+
+from assent.cli.commands import app
+from assent.gate.records import Severity
+from assent.gate.webhooks import EVENT_AFTER, ActionEvent, EventAction
 from assent.kernel.reasons import STANDARD_REASONS, Reason
-from assent.serving.discovery import ABOUT_REFUSALS, write_reason
+from assent.serving.discovery import ABOUT_REFUSALS, write_reason, write_tool
 from assent.settings.load import DEFAULTS
-from assent.settings.table import CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE, Kind, Setting
+from assent.settings.table import TABLE, Kind, Setting
+from assent.tools.catalog import Catalog, input_schema
+from assent.tools.definition import Tool
+from assent.workflow.contracts import criteria
+from assent.workflow.definition import format
+from assent_launch.effect_types import effect_types
+from assent_launch.testing import ALL_TOOLS
 
-DOCS: Final = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+MADE = re.compile(r"(<!-- made: (\w+)(?: (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
+COMMON = "Common options"
+IDENTIFIER = "01a1e96a-e786-7e6f-8737-3ce7bd4a07bb"
+DIGEST = "bf5eace2e4391624"
+VALUES: dict[str, Any] = {
+    "ackToken": "ack_9fQ2mXv7",
+    "actionId": IDENTIFIER,
+    "assetId": IDENTIFIER,
+    "body": "Kettle 2 remembers your last three timers.",
+    "channel": "site",
+    "contacts": [{"email": "ada@example.com"}],
+    "digest": DIGEST,
+    "email": "ada@example.com",
+    "entryId": IDENTIFIER,
+    "goal": "first users for Kettle 2",
+    "headline": "Kettle 2 remembers your timers",
+    "kind": "brand_voice",
+    "metrics": {"views": 120},
+    "notesMarkdown": "Chose 1.1.0: only fixes.",
+    "outcome": "did_not_happen",
+    "policy": {"preset": "people"},
+    "productUrl": "https://kettle.example.com",
+    "provider": "resend",
+    "query": "release",
+    "reason": "The date is wrong.",
+    "runId": IDENTIFIER,
+    "source": "the statistics page of the site",
+    "stateToken": "st_4Hc0ZkP1",
+    "subject": "Kettle 2",
+    "tenantId": "acme",
+    "text": "Short sentences. No exclamation marks.",
+    "to": ["ada@example.com"],
+    "url": "https://kettle.example.com/2",
+    "workflowId": "assent.merge-request-review",
+}
+"""A value for each argument that an example has."""
+MORE = {
+    "chieflab_approve_action": ("digest",),
+    "chieflab_brain_read": ("query",),
+    "chieflab_diagnose_marketing": ("goal",),
+    "chieflab_edit_action": ("body",),
+    "chieflab_launch_product": ("productUrl", "goal"),
+    "chieflab_post": ("body",),
+    "chieflab_query_audit": ("runId",),
+    "chieflab_record_manual_publish": ("url",),
+    "chieflab_send": ("subject", "body"),
+    "workflow_advance": ("ackToken", "notesMarkdown"),
+    "workflow_list": ("query",),
+    "workflow_resume": ("query",),
+}
+"""Optional arguments that an example has, too."""
 
-SETTINGS_HEAD: Final = f"""\
-# Settings
 
-<!-- Made from packages/core/src/assent/settings/table.py by `python scripts/pages.py`. -->
+def list_pages() -> list[Path]:
+    """Return the pages that have a made part."""
+    return [page for page in sorted(DOCS.rglob("*.md")) if MADE.search(page.read_text(encoding="utf-8"))]
 
-Everything works without a setting. Each can be given in up to three places; the first that has it wins:
 
-1. a flag of the command,
-2. an environment variable (an empty one counts as not set),
-3. a TOML file: `{CONFIG_FLAG} FILE`, or `{CONFIG_ENV}`, or `{CONFIG_FILE}` in the data directory.
+def fill(text: str) -> str:
+    """Write the made parts of a page again."""
+    return MADE.sub(lambda part: f"{part[1]}\n{WRITERS[part[2]](*filter(None, [part[3]]))}\n{part[4]}", text)
 
-A key that the file should not have is refused, with the name that was probably meant. An unknown `ASSENT_*`
-variable is only warned about. `assent doctor` shows where every value came from.
 
-```toml
-# {CONFIG_FILE}
-port = 8090
-base_url = "https://assent.example.com"
-allowed_hosts = ["assent.internal"]
-```
+def make_example(tool: Tool) -> dict[str, Any]:
+    """Return arguments that a tool takes: the required ones and those of MORE."""
+    required = input_schema(tool.request).get("required", ())
+    return {name: VALUES[name] for name in (*required, *MORE.get(tool.name, ()))}
 
-| key in the file | variable | flag | value | default | |
-|---|---|---|---|---|---|
-"""
 
-SETTINGS_TAIL: Final = """
-Sections `[effect.NAME]` of the file are [HTTP effects](http-effects.md): approved actions that send a request.
-Sections `[extension.NAME]` have the settings of an extension, which its own documentation names.
+def write_tools() -> str:
+    catalog = Catalog(ALL_TOOLS)
+    return "\n".join(
+        f"{write_tool(tool, listed=tool.name in catalog.offered)}\nExample:\n\n"
+        f"```json\n{json.dumps(make_example(tool), indent=2, ensure_ascii=False)}\n```\n"
+        for tool in catalog.tools
+    )
 
-The variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_ENDPOINT` and others) configure [traces](deploy.md#traces).
 
-## Secrets
+def list_commands(group: Any = None, path: tuple[str, ...] = ("assent",)) -> Iterator[tuple[str, Any]]:
+    """Yield each command with the words that call it."""
+    for name, command in (typer.main.get_command(app) if group is None else group).commands.items():
+        if hasattr(command, "commands"):
+            yield from list_commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
 
-With SQLite the first start makes both secrets in the data directory, in files that only their owner can read.
-With PostgreSQL every replica needs the same ones, so they must be set:
 
-```sh
-export RUN_TOKEN_SECRET="$(openssl rand -base64 48)"
-export ASSENT_SECRET="$(openssl rand -base64 48)"
-```
+def write_commands() -> str:
+    sections, common = [], {}
+    for words, command in list_commands():
+        rows = []
+        for parameter in command.params:
+            row = _describe_parameter(parameter)
+            if getattr(parameter, "rich_help_panel", None) == COMMON:
+                common[row] = None
+            else:
+                rows.append(row)
+        help_text = re.sub(r"[\f\b]", "", command.help or "").strip()
+        sections.append(f"### `{words}`\n\n{_escape(help_text)}\n\n{_table(('option', ''), rows)}")
+    return "\n".join(
+        [*sections, "### Common options\n", "Most commands take these:\n", _table(("option", ""), common)]
+    )
 
-To rotate one, move its value to the variable that ends in `_PREVIOUS` and set a new one: the newest signs,
-all of them verify. Remove the previous value once nothing signed with it is in use any more. With the files
-of an embedded server (`run_token.secret` and `master.secret`), put the new secret on a line above it.
 
-With several replicas every one must accept the new secret before one signs with it. Restart them one by one, twice:
+def _describe_parameter(parameter: Any) -> tuple[str, str]:
+    names = ", ".join(f"`{each}`" for each in (*parameter.opts, *parameter.secondary_opts))
+    return names, _escape(getattr(parameter, "help", None) or "")
 
-1. Everywhere `ASSENT_SECRET` stays the old one, and `ASSENT_SECRET_PREVIOUS` is the new one.
-2. Only when all run so: everywhere `ASSENT_SECRET` is the new one, and `ASSENT_SECRET_PREVIOUS` the old one.
 
-Both orders accept both secrets, so no link, form, token or stored key fails in between. To remove the old one later,
-restart all once more in the order of step 2 first: a start seals again what an older replica sealed meanwhile.
-"""
+def write_effects() -> str:
+    rows = [
+        (
+            f"`{each.id}`",
+            each.label or each.channel,
+            each.risk.value if isinstance(each.risk, Severity) else "by its content",
+            "yes" if each.reversible else "no",
+            ", ".join(f"`{name}`" for name in each.via) or "none",
+            f"`{each.executor_tool}`",
+        )
+        for each in sorted(effect_types(), key=lambda each: each.id)
+    ]
+    return _table(("type", "where it appears", "risk", "can be undone", "connectors", "executed by"), rows)
 
-KINDS: Final = {
+
+def write_events() -> str:
+    moves = defaultdict(list)
+    for move, name in EVENT_AFTER.items():
+        moves[name].append(move.value)
+    events = [(f"`action.{name}`", ", ".join(f"`{each}`" for each in given)) for name, given in moves.items()]
+    fields = [
+        (f"`{prefix}{field.encode_name}`", _name_type(field.type))
+        for prefix, struct in (("", ActionEvent), ("action.", EventAction))
+        for field in msgspec.structs.fields(struct)
+        if field.name != "action"
+    ]
+    return _table(("event", "after the move"), events) + "\n" + _table(("field", "type"), fields)
+
+
+def _name_type(kind: Any) -> str:
+    return f"`{_escape(getattr(kind, '__name__', str(kind)))}`"
+
+
+def write_rules() -> str:
+    sys.path.insert(0, str(ROOT))
+    from tests.support.rules_manifest import load_manifest, scan
+
+    proofs = defaultdict(dict)
+    for claim in scan():
+        proofs[claim.rule_id][claim.where.rpartition(":")[0]] = None
+    manifest = load_manifest()
+    rows = [
+        (
+            f"<a id='{rule.id.lower()}'></a>{rule.id}",
+            _escape(
+                " ".join(
+                    [rule.sentence, *filter(None, [rule.deviation and f"*Deviation:* {rule.deviation}"])]
+                )
+            ),
+            rule.source,
+            f"`{rule.home}`",
+            "<br>".join(f"`{file}`" for file in proofs[rule.id]),
+        )
+        for rule in manifest.rule
+    ]
+    sources = [(name, _escape(text)) for name, text in manifest.sources.items()]
+    return (
+        _table(("rule", "sentence", "source", "home", "proofs"), rows)
+        + "\n## Sources\n\n"
+        + _table(("source", ""), sources)
+    )
+
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "WORKFLOW": format.WORKFLOW,
+    "FUNCTION": format.FUNCTION,
+    "PARAMETER": format.PARAMETER,
+    "ASSESSMENT": format.ASSESSMENT,
+    "DIMENSION": format.DIMENSION,
+    "STANDARD": format.STANDARD,
+    "PROMPT_BLOCKS": format.PROMPT_BLOCKS,
+    "FRAGMENT": format.FRAGMENT,
+    "OUTPUT_CONTRACT": format.OUTPUT_CONTRACT,
+    "CONSEQUENCE": format.CONSEQUENCE,
+    "AUDIT": format.AUDIT,
+    "VERIFICATION": format.VERIFICATION,
+    "ACTION": format.ACTION,
+    "LOOP": format.LOOP,
+    "LOOP_CONFIG": format.LOOP_CONFIG,
+    "PARALLEL": format.PARALLEL,
+    "DELEGATION": format.DELEGATION,
+    "SYNTHESIS": format.SYNTHESIS,
+    "RULE": criteria.RULE,
+}
+"""The objects of a definition by the names of their shapes."""
+
+
+def write_fields(name: str) -> str:
+    """Write the fields of one object of a definition."""
+    shape = SHAPES[name]
+    rows = [
+        (
+            f"`{field}`",
+            _describe(node),
+            "yes" if field in shape["required"] else "",
+            _escape(node.get("hint", "")),
+        )
+        for field, node in shape["properties"].items()
+    ]
+    return _table(("field", "value", "needed", ""), rows)
+
+
+def _describe(node: dict[str, Any]) -> str:
+    """Return the values that a field takes in a few words."""
+    if "enum" in node:
+        return ", ".join(f"`{each}`" for each in node["enum"])
+    if "const" in node:
+        return f"`{node['const']}`"
+    kinds = node.get("type", "any value")
+    words = " or ".join([kinds] if isinstance(kinds, str) else kinds)
+    if kinds == "array" and node.get("items"):
+        words = f"list of {_describe(node['items'])}"
+    bounds = [
+        f"{label} {node[key]:,}"
+        for key, label in (
+            ("minimum", "from"),
+            ("maximum", "to"),
+            ("maxLength", "at most"),
+            ("minItems", "at least"),
+            ("maxItems", "at most"),
+        )
+        if key in node
+    ]
+    return " ".join([words, *([f"({', '.join(bounds)})"] if bounds else [])])
+
+
+KINDS = {
     Kind.TEXT: "text",
     Kind.HOST: "address",
     Kind.PATH: "directory",
@@ -91,10 +293,12 @@ KINDS: Final = {
     Kind.MAIL_SERVER: "mail server address",
     Kind.MAILBOX: "e-mail address",
 }
+"""What a setting takes, in words."""
 
 
 def write_settings() -> str:
-    return SETTINGS_HEAD + "".join(f"| {' | '.join(_list_cells(row))} |\n" for row in TABLE) + SETTINGS_TAIL
+    head = ("key in the file", "variable", "flag", "value", "default", "")
+    return _table(head, [_list_cells(row) for row in TABLE])
 
 
 def _list_cells(row: Setting) -> tuple[str, ...]:
@@ -122,28 +326,32 @@ def _describe_default(row: Setting) -> str:
     return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
 
 
-REASONS_HEAD = f"""\
-# Reasons
-
-{ABOUT_REFUSALS}
-Where sign-up is closed (`signups_per_hour = 0`), `missing_api_key` has no recovery tool and `retry` is `never`.
-
-This page is made from the table in `packages/core/src/assent/kernel/reasons.py`.
-"""
-
-
 def write_reasons() -> str:
-    return "\n".join(
-        [REASONS_HEAD, "## Of the contract", "", *map(write_reason, STANDARD_REASONS), "## Our own", ""]
-        + [write_reason(reason) for reason in Reason if reason not in STANDARD_REASONS]
-    )
+    own = [reason for reason in Reason if reason not in STANDARD_REASONS]
+    of_contract, ours = ("\n".join(map(write_reason, each)) for each in (STANDARD_REASONS, own))
+    return f"{ABOUT_REFUSALS}\n## Of the contract\n\n{of_contract}\n## Our own\n\n{ours}"
 
 
-PAGES: Final = {
-    "reasons.md": write_reasons,
-    "settings.md": write_settings,
+def _table(head: tuple[str, ...], rows: Any) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n" if rows else ""
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("{", "&#123;")
+
+
+WRITERS: dict[str, Callable[..., str]] = {
+    "commands": write_commands,
+    "effects": write_effects,
+    "events": write_events,
+    "fields": write_fields,
+    "reasons": write_reasons,
+    "rules": write_rules,
+    "settings": write_settings,
+    "tools": write_tools,
 }
 
 if __name__ == "__main__":
-    for name, write in PAGES.items():
-        (DOCS / name).write_text(write())
+    for page in list_pages():
+        page.write_text(fill(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -22,13 +22,13 @@ PAGE = "reference/definitions.md"
 
 
 @pytest.fixture(scope="module")
-def reference() -> ModuleType:
-    return load_script("reference")
+def pages() -> ModuleType:
+    return load_script("pages")
 
 
-def test_every_example_of_a_tool_is_its_arguments(reference: ModuleType) -> None:
+def test_every_example_of_a_tool_is_its_arguments(pages: ModuleType) -> None:
     for tool in ALL_TOOLS:
-        msgspec.convert(reference.make_example(tool), tool.request)
+        msgspec.convert(pages.make_example(tool), tool.request)
 
 
 def test_every_definition_of_the_page_is_valid(assent: Assent, tmp_path: Path) -> None:  # noqa: F811
@@ -42,15 +42,15 @@ def test_every_definition_of_the_page_is_valid(assent: Assent, tmp_path: Path) -
     ] == []
 
 
-def test_every_field_of_a_definition_is_in_a_table_and_in_an_example(reference: ModuleType) -> None:
+def test_every_field_of_a_definition_is_in_a_table_and_in_an_example(pages: ModuleType) -> None:
     shapes = (format.WORKFLOW, *format.STEP_SHAPES.values(), *format.CONDITION_SOURCES.values())
-    fields = {field for shape in (*shapes, reference.SHAPES["RULE"]) for field in list_fields(shape)}
+    fields = {field for shape in (*shapes, pages.SHAPES["RULE"]) for field in list_fields(shape)}
     fields |= {*conditions.OPERATORS, *conditions.OPERANDS, "and", "or", "not"}
     used = {key for _, text in blocks_of(PAGE) for key in list_keys(yaml.safe_load(text))}
     assert fields - used == set()
 
     page = (DOCS / PAGE).read_text(encoding="utf-8")
-    assert [name for name in reference.SHAPES if f"<!-- made: fields {name} -->" not in page] == []
+    assert [name for name in pages.SHAPES if f"<!-- made: fields {name} -->" not in page] == []
 
 
 def list_fields(shape: Any) -> Iterator[str]:
@@ -71,11 +71,3 @@ def list_keys(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             yield from list_keys(part)
-
-
-pages = load_script("pages")
-
-
-@pytest.mark.parametrize("name", pages.PAGES)
-def test_a_page_is_as_its_table_makes_it(name: str) -> None:
-    assert (pages.DOCS / name).read_text() == pages.PAGES[name](), "run: python scripts/pages.py"
