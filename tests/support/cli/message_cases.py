@@ -70,6 +70,7 @@ COMMANDS: Final[dict[str, Usage]] = {
         (("http://127.0.0.1:1", "--junit", "{file}/x"),),
         needs_data=False,
     ),
+    "emulate": Usage(("slack", "--port", "{port}"), ("nowhere",), needs_data=False),
     "demo": Usage(needs_data=False, wrong=("--interactive=maybe",)),
     "hook claude-code": Usage((), ("--wait", "soon"), needs_data=False),
     "workspace create": Usage(("acme",), ("acme", "--email", "x"), twice=True),

@@ -29,7 +29,10 @@ MAX_KEY_CHARS: Final = 512
 """Longer than any provider's key. Longer input is something else."""
 
 WhichProvider = Annotated[
-    str, typer.Argument(metavar="PROVIDER", help="Such as zernio, resend or smtp.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="PROVIDER", help="Such as bluesky, resend, slack, smtp or zernio.", show_default=False
+    ),
 ]
 
 
