@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings Node 22, the MCP conformance suite, the Inspector, the TypeScript clients, axe and a tokenizer into .node/;
+# Brings Node 22, the MCP conformance suite, the Inspector, the TypeScript clients, Claude Code, axe and a tokenizer into .node/;
 # prints a line when it cannot. Versions and hashes are those of scripts/node-tools/package-lock.json.
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ if [ -f .node/.stamp ] && [ "$(cat .node/.stamp)" = "$(sha256sum <"$lock")" ]; t
 fi
 
 unavailable() {
-    echo "not run: the conformance suite, the Inspector, the TypeScript clients, axe and the tokenizer, because $1"
+    echo "not run: the conformance suite, the Inspector, the TypeScript clients, Claude Code, axe and the tokenizer, because $1"
     exit 0
 }
 

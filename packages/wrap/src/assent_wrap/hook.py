@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS: Final = 540
 SPARE_SECONDS: Final = 30
 """Between the end of the wait and the end that Claude Code sets, which would let the call pass."""
-DEFAULT_TOOLS: Final = "Bash,Write,Edit,NotebookEdit,mcp__*,!mcp__assent__*"
+DEFAULT_TOOLS: Final = "Bash,Write,Edit,NotebookEdit,mcp__*,!mcp__assent__*,!mcp__plugin_assent_assent__*"
 CLAIMS: Final = "hooks"
 """The folder of the data directory with claims that wait for their report."""
 MOST_BYTES: Final = 10_000_000

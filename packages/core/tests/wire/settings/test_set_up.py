@@ -201,6 +201,7 @@ async def test_a_key_comes_with_its_snippets_and_says_when_it_was_used(house: Ho
 async def test_the_first_run_page_ticks_a_client_and_makes_a_sample_that_waits(house: House) -> None:
     owner = await house.owner()
     page = (await owner.get("/start")).text
+    assert [each in page for each in ("cursor://anysphere.", "vscode:mcp/install?")] == [True, True]
     assert "Waiting for your client" in page and "Choose a name" in page
     assert "--data-dir" in page
     house.app.callers.note(tenancy.LOCAL_PRINCIPAL, house.clock.now_ms())

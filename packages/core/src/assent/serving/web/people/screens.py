@@ -244,7 +244,11 @@ async def start(visit: Visit) -> Response:
     brand, seen = await visit.read(look)
     on_http = clients.http_snippets(base_url, key)
     is_local = visit.workspace_id == LOCAL_WORKSPACE
+    links = visit.services.links
+    here = links.client_entry({}) if is_local and links.only_here else None
     values = {
+        "install_links": clients.install_links(base_url, here),
+        "needs_key": here is None,
         "is_named": brand.name != LOCAL_NAME,
         "name": brand.name,
         "snippets": (clients.stdio_snippet(visit.services, None), *on_http) if is_local else on_http,

@@ -5,9 +5,11 @@ They name a person's own files, never a project's: a key in a repository leaks.
 
 from __future__ import annotations
 
+import base64
 import json
 import shlex
 from typing import Any, Final
+from urllib.parse import quote
 
 from assent.engine.core.services import Services
 from assent.kernel.structs import Record
@@ -69,6 +71,44 @@ def stdio_snippet(services: Services, key: str | None) -> Snippet:
         "The client starts Assent itself, on the computer of this server.",
         _json({"mcpServers": {SERVER_NAME: entry}}),
     )
+
+
+class InstallLink(Record):
+    """A link that opens a client and asks it to add this server."""
+
+    client: str
+    href: str
+
+
+def install_links(base_url: str, local_entry: dict[str, Any] | None = None) -> tuple[InstallLink, ...]:
+    """Return the links for a local process, or without its entry those for HTTP. A link never has a key: the system
+    passes it on as an argument, which others could read. VS Code asks for the key, Cursor reads it from a variable."""
+    if local_entry is not None:
+        return cursor_link(local_entry), vs_code_link({"type": "stdio", **local_entry})
+    ask = {
+        "type": "promptString",
+        "id": "assent-key",
+        "description": "Assent workspace key",
+        "password": True,
+    }
+    remote = {"type": "http", "url": endpoint(base_url)}
+    in_cursor, in_vs_code = (
+        {**remote, "headers": {"Authorization": f"Bearer {key}"}}
+        for key in ("${env:ASSENT_KEY}", "${input:assent-key}")
+    )
+    return cursor_link(in_cursor), vs_code_link({"inputs": [ask], **in_vs_code})
+
+
+def cursor_link(entry: dict[str, Any]) -> InstallLink:
+    config = quote(base64.b64encode(json.dumps(entry).encode()).decode(), safe="")
+    return InstallLink(
+        "Cursor", f"cursor://anysphere.cursor-deeplink/mcp/install?name={SERVER_NAME}&config={config}"
+    )
+
+
+def vs_code_link(entry: dict[str, Any]) -> InstallLink:
+    config = quote(json.dumps({"name": SERVER_NAME, **entry}), safe="")
+    return InstallLink("VS Code", f"vscode:mcp/install?{config}")
 
 
 def terminal_command(services: Services, *words: str) -> str:
