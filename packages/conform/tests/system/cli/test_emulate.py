@@ -22,6 +22,7 @@ def test_the_printed_line_connects_each_emulated_provider(
     for provider in EMULATED:
         words = [ASSENT, "emulate", provider, "--port", "0", "--json"]
         with Process(words, cwd=tmp_path, stdout=subprocess.PIPE) as emulator:
+            assert emulator.stdout is not None
             try:
                 found = json.loads(emulator.stdout.readline())
                 echo, key, pipe, setting, _, *command = shlex.split(found["connect"])
