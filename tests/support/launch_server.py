@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import msgspec
-from tests.support.operators.fixtures import Loop
+from tests.support.operators.fixtures import LaunchClient
 from tests.support.review.kit import BROWSER, form
 from tests.support.surfaces import BASE_URL, ManualClock
 
@@ -32,25 +32,25 @@ class LaunchServer:
 
     async def start(self) -> None:
         app = App(self._settings, clock=self.clock)
-        self.loop = Loop(app, Surfaces(app), self.clock, "http")
+        self.client = LaunchClient(app, Surfaces(app), self.clock, "http")
         if self._key is None:
-            issued = await self.loop.sign_in()
+            issued = await self.client.sign_in()
             self._key, self.workspace_id = issued.api_key, issued.workspace_id
-        self.loop.key = self._key
+        self.client.key = self._key
 
     async def restart(self) -> None:
-        await self.loop.close()
+        await self.client.close()
         await self.start()
 
     async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
-        return (await self.loop.call(name, arguments)).payload
+        return (await self.client.call(name, arguments)).payload
 
     async def record(self, action_id: str) -> dict[str, Any]:
         return await self.tool("chieflab_get_action", actionId=action_id)
 
     async def on_page(self, link: str, action_id: str, decision: str, button: str = "", **typed: str) -> None:
         """Open the link in a browser without script, fill in a form of an action, press a button."""
-        transport = httpx.ASGITransport(app=self.loop.surfaces.site(), client=("198.51.100.4", 50_000))
+        transport = httpx.ASGITransport(app=self.client.surfaces.site(), client=("198.51.100.4", 50_000))
         headers = {**BROWSER, "Origin": BASE_URL}
         async with httpx.AsyncClient(
             transport=transport, base_url=BASE_URL, headers=headers, follow_redirects=True
@@ -70,7 +70,7 @@ class LaunchServer:
             assert answer.status_code == 200, answer.text
 
     async def events(self, stream_id: str) -> list[tuple[str, dict[str, Any]]]:
-        found = await self.loop.app.store.read(lambda: journal.read_stream(self.workspace_id, stream_id))
+        found = await self.client.app.store.read(lambda: journal.read_stream(self.workspace_id, stream_id))
         return [(event.kind, msgspec.json.decode(event.body)) for event in found]
 
     async def told(self, run_id: str, ids: dict[str, str]) -> list[Told]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.actions.kit import Gate
-from tests.support.adapters.house import House, open_house
+from tests.support.adapters.server import Server, open_server
 from tests.support.extensions.fixtures import gate_with
 
 
@@ -25,13 +25,13 @@ async def surface(
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with open_house(tmp_path_factory.mktemp("data")) as house:
-        yield house
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with open_server(tmp_path_factory.mktemp("data")) as server:
+        yield server
 
 
 @pytest.fixture
-def house(served: House) -> Iterator[House]:
+def server(served: Server) -> Iterator[Server]:
     """The server of the module; no action waits after the test."""
     yield served
     for action_id in served.waiting():

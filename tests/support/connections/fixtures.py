@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.connections.desk import Desk, at_desk
+from tests.support.connections.console import Console, open_console
 from tests.support.connections.kit import Connected, connected
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import settings_for
@@ -23,13 +23,13 @@ def database_url(own_database_url: str) -> str:
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[Connected]:
+async def workspace(tmp_path: Path) -> AsyncIterator[Connected]:
     async with connected(new_sqlite(tmp_path / "assent.db"), tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-async def world_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Connected]:
+async def workspace_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Connected]:
     async with connected(database_url, tmp_path) as made:
         yield made
 
@@ -45,12 +45,12 @@ def whole_log(tmp_path: Path) -> Iterator[io.StringIO]:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with at_desk(new_sqlite(tmp_path / "assent.db"), tmp_path) as made:
+async def console(tmp_path: Path) -> AsyncIterator[Console]:
+    async with open_console(new_sqlite(tmp_path / "assent.db"), tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-async def desk_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Desk]:
-    async with at_desk(database_url, tmp_path) as made:
+async def console_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Console]:
+    async with open_console(database_url, tmp_path) as made:
         yield made

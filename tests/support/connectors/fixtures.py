@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.support.connectors.harness import Harness
 from tests.support.connectors.kit import LEASE_SECONDS, engine_with
 from tests.support.connectors.site import Site
-from tests.support.connectors.world import World
 from tests.support.sqlite_files import new_sqlite
 
 from assent.ports import Connector
@@ -26,7 +26,9 @@ def database_url(own_database_url: str) -> str:
 
 
 @pytest.fixture
-async def world(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> AsyncIterator[World]:
+async def harness(
+    request: pytest.FixtureRequest, database_url: str, tmp_path: Path
+) -> AsyncIterator[Harness]:
     # Short only where the wait is what is tested: a busy machine must not look like a slow provider.
     outcome: str = request.node.callspec.params.get("outcome", "")
     timeout = SHORT_SECONDS if outcome.startswith("timeout") else LONG_SECONDS
@@ -44,7 +46,7 @@ async def world(request: pytest.FixtureRequest, database_url: str, tmp_path: Pat
             connector_timeout_seconds=timeout,
             execution_lease_seconds=LEASE_SECONDS,
         ) as engine:
-            yield World(engine, emulator, made)
+            yield Harness(engine, emulator, made)
 
 
 @pytest.fixture

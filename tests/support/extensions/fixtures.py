@@ -52,7 +52,7 @@ async def surface(
 
 
 @pytest.fixture
-def shop(surface: Gate) -> Any:
+def billing(surface: Gate) -> Any:
     """The module of the operator: its ledger, its faults, and the end of functions that hang."""
     (operator,) = surface.app.extensions.operators
     module = ModuleType("billing")

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 from tests.support.actions.kit import Gate
-from tests.support.connections.desk import WHERE, way_out
+from tests.support.connections.console import WHERE, way_out
 from tests.support.connections.kit import consent
 from tests.support.extensions.pressroom_server import CLIENT, PressroomServer
 from tests.support.keyed_browser import KeyedBrowser

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tests.support.actions.kit import Gate
 from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.extensions.fixtures import BILLING, gate_with
-from tests.support.net.far_side import FarSide
+from tests.support.net.stub_server import StubServer
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
@@ -34,7 +34,7 @@ DOCUMENTS: Final = (
 )
 
 
-def bring_everything(folder: Path, side: FarSide, mail_port: int) -> dict[str, Any]:
+def bring_everything(folder: Path, stub: StubServer, mail_port: int) -> dict[str, Any]:
     """Settings with an operator, an HTTP effect, a mail server, OAuth clients, a model and a workflow."""
     flows = folder / "flows"
     flows.mkdir(exist_ok=True)
@@ -51,7 +51,7 @@ def bring_everything(folder: Path, side: FarSide, mail_port: int) -> dict[str, A
         "operators": (str(BILLING),),
         "effects": {
             "restart": {
-                "url": side.url("/admin/{what}"),
+                "url": stub.url("/admin/{what}"),
                 "description": "Restart a machine. USE WHEN the user asks to restart it.",
                 "arguments": {"type": "object", "properties": {"what": {"type": "string"}}},
                 "risk": "low",
@@ -64,7 +64,7 @@ def bring_everything(folder: Path, side: FarSide, mail_port: int) -> dict[str, A
         "google_client_secret": "x",
         "hubspot_client_id": "owner-client",
         "hubspot_client_secret": "x",
-        "model_url": side.url("/v1"),
+        "model_url": stub.url("/v1"),
         "model_name": "owner-model",
         "workflow_dirs": (str(flows),),
         "owner_workspaces": None,
@@ -73,12 +73,12 @@ def bring_everything(folder: Path, side: FarSide, mail_port: int) -> dict[str, A
 
 @asynccontextmanager
 async def running(
-    transport: str, database_url: str, folder: Path, side: FarSide, **changes: Any
+    transport: str, database_url: str, folder: Path, stub: StubServer, **changes: Any
 ) -> AsyncIterator[tuple[Gate, Inbox]]:
     """A server with all of these settings, and the mails that its mail server took."""
     inbox = Inbox()
     async with mail_server(inbox) as port:
-        given = bring_everything(folder, side, port) | changes
+        given = bring_everything(folder, stub, port) | changes
         gate = gate_with(given.pop("operators"), database_url, folder, transport, **given)
         try:
             yield gate, inbox
@@ -109,5 +109,5 @@ async def read_everything(gate: Gate, key: str | None) -> str:
     return "\n".join(texts)
 
 
-def wrote(side: FarSide) -> list[str]:
-    return [each.path for each in side.asked]
+def wrote(stub: StubServer) -> list[str]:
+    return [each.path for each in stub.asked]

@@ -63,7 +63,7 @@ class Recording:
         return Reading(source=self.id, channel=action.effect.channel, status="ok", metrics=dict(self.metrics))
 
 
-class Loop(Surface):
+class LaunchClient(Surface):
     """A surface that can also play the parts of time and of the provider."""
 
     zernio: Recording
@@ -91,14 +91,14 @@ class Loop(Surface):
 
 
 @pytest.fixture
-async def loop(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Loop]:
+async def client(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[LaunchClient]:
     clock = ManualClock()
     settings = settings_for(database_url, tmp_path, allow_hosts=("127.0.0.1",))
     app = App(settings, clock=clock)
     zernio, mail = Recording("zernio"), Recording("smtp")
     connectors = {**app.owner_services.connectors, "zernio": zernio, "smtp": mail}
     app.owner_services = dataclasses.replace(app.owner_services, make_connectors=lambda: connectors)
-    client = Loop(app, Surfaces(app), clock, transport)
+    client = LaunchClient(app, Surfaces(app), clock, transport)
     client.zernio, client.mail = zernio, mail
     await client.sign_in()
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.support.review.kit import House, path_of
+from tests.support.review.kit import Server, path_of
 from tests.support.surfaces import ManualClock
 
 PROGRAM = Path(__file__).with_name("oidc_server.py")
@@ -60,7 +60,7 @@ def running_provider() -> Iterator[Provider]:
             program.communicate()
 
 
-class OidcHouse(House):
+class OidcServer(Server):
     """A server whose people sign in with the provider."""
 
     def __init__(self, database_url: str, data_dir: Path, provider: Provider, **settings: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from playwright.async_api import BrowserContext, Page
 from tests.support.chromium import AXE
-from tests.support.review.kit import House
+from tests.support.review.kit import Server
 from tests.support.sqlite_files import new_sqlite
 
 from assent.processes.serve import http_server
@@ -35,11 +35,11 @@ class Doors:
         listener.bind(("127.0.0.1", port))
         return listener
 
-    def open(self, house: House) -> None:
+    def open(self, server: Server) -> None:
         if self._listener.fileno() < 0:
             self._listener = self._bound(int(self.base_url.rpartition(":")[2]))
-            house.site = house.surfaces.site()
-        self._server = http_server(house.site, house.surfaces.end_streams)
+            server.site = server.surfaces.site()
+        self._server = http_server(server.site, server.surfaces.end_streams)
         self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]))
 
     async def close(self) -> None:
@@ -50,17 +50,17 @@ class Doors:
 
 
 @asynccontextmanager
-async def served(tmp_path: Path, *, host: str = "127.0.0.1", **options: Any) -> AsyncIterator[House]:
+async def served(tmp_path: Path, *, host: str = "127.0.0.1", **options: Any) -> AsyncIterator[Server]:
     """A house whose pages a browser can reach; its `doors` can be closed and opened."""
     doors = Doors(host)
-    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, doors.base_url, **options)
-    house.doors = doors
-    doors.open(house)
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, doors.base_url, **options)
+    server.doors = doors
+    doors.open(server)
     try:
-        yield house
+        yield server
     finally:
         await doors.close()
-        await house.close()
+        await server.close()
 
 
 class Watched(msgspec.Struct):

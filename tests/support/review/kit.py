@@ -155,7 +155,7 @@ def mail(recipients: int = 3, body: str = TEXT, **more: Any) -> StagedEffect:
     )
 
 
-class House:
+class Server:
     """A server, the people at it and the providers behind it."""
 
     def __init__(

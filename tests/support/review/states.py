@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.review.kit import House, mail, post
+from tests.support.review.kit import Server, mail, post
 from tests.support.surfaces import START_MS
 
 from assent.engine.actions import decisions
@@ -18,9 +18,9 @@ from assent.kernel.refusals import Reason
 from assent.ports import Draft, NotSent, OutcomeUnknown
 
 
-async def every_state(house: House) -> list[PreparedRun]:
+async def every_state(server: Server) -> list[PreparedRun]:
     """Stage one run that waits, one that is decided, one without actions, one that is done by hand."""
-    first = await house.stage(
+    first = await server.stage(
         post(
             warnings=("A claim without a source.",),
             recommendations=("Add a picture.",),
@@ -35,43 +35,43 @@ async def every_state(house: House) -> list[PreparedRun]:
         post("site", connector="manual", expires_ms=START_MS + HOUR_MS),
         post(schedule_ms=START_MS + 5 * HOUR_MS),
     )
-    second = await house.stage(
+    second = await server.stage(
         *(post(name) for name in ("linkedin", "x", "threads", "bluesky", "facebook", "tiktok"))
     )
-    browser = await house.opened(second)
+    browser = await server.opened(second)
     ids = [action.id for action in second.actions]
 
     async def sent(action_id: str, then: Exception | None) -> None:
-        good = house.provider.then
+        good = server.provider.then
 
         def fail(action: object) -> Any:
             assert then is not None
             raise then
 
-        house.provider.then = fail if then is not None else good
-        await house.decide(browser, second.run_id, action_id, "approve", then="send")
-        await house.run_jobs()
-        house.provider.then = good
+        server.provider.then = fail if then is not None else good
+        await server.decide(browser, second.run_id, action_id, "approve", then="send")
+        await server.run_jobs()
+        server.provider.then = good
 
     await sent(ids[0], None)
-    await house.decide(browser, second.run_id, ids[1], "reject", reason="No.")
+    await server.decide(browser, second.run_id, ids[1], "reject", reason="No.")
     await sent(ids[2], OutcomeUnknown("no answer"))
     await sent(ids[3], NotSent("busy", retry=True, reason=Reason.RATE_LIMITED))
     await sent(ids[4], NotSent("suspended"))
     agent = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
-    await house.app.store.write(
+    await server.app.store.write(
         lambda: decisions.approve(
             agent,
             ActionId(ids[5]),
             SeenVersion(),
-            house.clock.now_ms(),
-            seals=house.app.keys.seals,
+            server.clock.now_ms(),
+            seals=server.app.keys.seals,
         )
     )
-    third = await house.stage(drafts=(Draft(type="report", title="Last week", body="Two posts."),))
-    fourth = await house.stage(
+    third = await server.stage(drafts=(Draft(type="report", title="Last week", body="Two posts."),))
+    fourth = await server.stage(
         post("hn", connector="manual", title="Show HN: Assent"),
         post("workflow", verb="confirm", connector="workflow", title="Ship it"),
     )
-    await house.decide(await house.opened(fourth), fourth.run_id, fourth.actions[0].id, "approve")
+    await server.decide(await server.opened(fourth), fourth.run_id, fourth.actions[0].id, "approve")
     return [first, second, third, fourth]

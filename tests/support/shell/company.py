@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from tests.support.edits import edit
 from tests.support.review.browser import served
-from tests.support.review.kit import House, Provider, mail, post
+from tests.support.review.kit import Provider, Server, mail, post
 from tests.support.shell import past, stories
 
 from assent.engine.actions import policies
@@ -168,89 +168,91 @@ def refund(customer: str, amount: str, order: str, reason: str) -> StagedEffect:
 
 
 @asynccontextmanager
-async def opened_company(directory: Path) -> AsyncIterator[tuple[House, dict[str, str]]]:
+async def opened_company(directory: Path) -> AsyncIterator[tuple[Server, dict[str, str]]]:
     """The company's server and the places of `seed`. Zernio, mail and Stripe are providers that send nothing; the other
     connectors are the real ones."""
     connectors: dict[str, Connector] = {}
-    async with served(directory, effects=list_effects(), connectors=connectors) as house:
+    async with served(directory, effects=list_effects(), connectors=connectors) as server:
         own = (
-            connector for process in house.app.processes.values() for connector in process.make_connectors()
+            connector for process in server.app.processes.values() for connector in process.make_connectors()
         )
         connectors |= register((ManualConnector(), *own))
         connectors |= {name: Provider(name) for name in ("zernio", "smtp", "bank")}
-        yield house, await seed(house)
+        yield server, await seed(server)
 
 
-async def seed(house: House) -> dict[str, str]:
+async def seed(server: Server) -> dict[str, str]:
     """Several weeks of the company. Returns the places of the pictures."""
-    await house.app.prepare()
-    now_ms = house.clock.now_ms()
+    await server.app.prepare()
+    now_ms = server.clock.now_ms()
     brand = WorkspaceBrand(LOCAL_WORKSPACE, NAME, "#7a3b12")
-    await house.app.store.write(lambda: brands.save(brand, now_ms, by=OWNER_NAME))
-    await house.owner(name=OWNER_NAME)
-    await _people(house)
-    await _connect(house)
+    await server.app.store.write(lambda: brands.save(brand, now_ms, by=OWNER_NAME))
+    await server.owner(name=OWNER_NAME)
+    await _people(server)
+    await _connect(server)
     lesson = await stories.remember(
-        house, "Give the number first, then the reason; no exclamation marks.", "brand_voice"
+        server, "Give the number first, then the reason; no exclamation marks.", "brand_voice"
     )
-    await stories.remember(house, "214 readers asked for prices instead of certificates.", "proof")
-    await stories.remember(house, "the best coffee in Bergen", "claim_risk")
-    await stories.remember(house, "The roastery opened in 2014, in a former boathouse.", "repo_fact")
-    await stories.remember(house, "Say the price in the first line.", "lesson")
+    await stories.remember(server, "214 readers asked for prices instead of certificates.", "proof")
+    await stories.remember(server, "the best coffee in Bergen", "claim_risk")
+    await stories.remember(server, "The roastery opened in 2014, in a former boathouse.", "repo_fact")
+    await stories.remember(server, "Say the price in the first line.", "lesson")
     await stories.remember(
-        house,
+        server,
         "1,400 people joined the list in one month, most of them after a tasting.",
         "proof",
         state="proposed",
     )
-    measured = await past.live_through(house, lesson)
-    session = await stories.review(house)
-    await stories.second_run(house, session.session_id)
-    house.clock.advance(hours=5)
-    await stories.second_run(house, "SHOP-88")
-    await _keys(house)
-    house.clock.advance(hours=22)
+    measured = await past.live_through(server, lesson)
+    session = await stories.review(server)
+    await stories.second_run(server, session.session_id)
+    server.clock.advance(hours=5)
+    await stories.second_run(server, "SHOP-88")
+    await _keys(server)
+    server.clock.advance(hours=22)
     await stories.launch(
-        house, "Ask the farm for a second lot", mail(1, subject="A second lot", body=FARM, sender=past.SENDER)
+        server,
+        "Ask the farm for a second lot",
+        mail(1, subject="A second lot", body=FARM, sender=past.SENDER),
     )
-    house.clock.advance(hours=20)
-    await stories.launch(house, "Answer the reviews of October", post("x", body=REVIEWS))
-    house.clock.advance(hours=6)
-    failed = await _failed(house)
-    house.clock.advance(hours=20)
-    unknown = await _unknown(house)
-    today = await house.stage(
+    server.clock.advance(hours=20)
+    await stories.launch(server, "Answer the reviews of October", post("x", body=REVIEWS))
+    server.clock.advance(hours=6)
+    failed = await _failed(server)
+    server.clock.advance(hours=20)
+    unknown = await _unknown(server)
+    today = await server.stage(
         post(body="The roaster is warm again, and La Loma is back: 240 bags, one week, then it is gone.")
     )
-    await stories.sent(house, today)
-    house.clock.advance(hours=1)
-    await house.stage(*(post("site", connector="site", title=title, body=body) for title, body in NOTES))
-    house.clock.advance(seconds=1_500)
+    await stories.sent(server, today)
+    server.clock.advance(hours=1)
+    await server.stage(*(post("site", connector="site", title=title, body=body) for title, body in NOTES))
+    server.clock.advance(seconds=1_500)
     refunded = await stories.launch(
-        house,
+        server,
         "Settle order 10482",
         refund(
             "Kari Nordmann", "1,248.00", "10482", "The grinder arrived with a broken burr; she sent photos."
         ),
     )
-    house.clock.advance(seconds=720)
-    run = await _open_books(house, lesson)
-    saturday = house.clock.now_ms() + 40 * HOUR_MS
-    planned = await house.stage(
+    server.clock.advance(seconds=720)
+    run = await _open_books(server, lesson)
+    saturday = server.clock.now_ms() + 40 * HOUR_MS
+    planned = await server.stage(
         post("bluesky", body="Saturday at ten: cupping with Worka Sakaro, eight seats.", schedule_ms=saturday)
     )
-    await house.decide(await house.owner(), planned.run_id, planned.actions[0].id, "approve")
-    ways = house.services.notifiers
+    await server.decide(await server.owner(), planned.run_id, planned.actions[0].id, "approve")
+    ways = server.services.notifiers
     everyone = TargetOwner(LOCAL_WORKSPACE)
     mine = targets.of_person(people.OWNER)
-    await targets.add(house.services, mine, ways["email"], "ingrid@harborpine.example", by=OWNER_NAME)
-    await targets.add(house.services, everyone, ways["ntfy"], "https://ntfy.example/7f3a", by=OWNER_NAME)
-    await house.app.store.write(lambda: policies.save(LOCAL_WORKSPACE, POLICY, now_ms, by=OWNER_NAME))
-    house.clock.advance(seconds=180)
-    feed = (await house.browser().get(f"/feed/{LOCAL_WORKSPACE}/feed.json")).json()
-    claim = await start_signup(house.services, "kari@example.org", "Kari Roastery", "203.0.113.9")
+    await targets.add(server.services, mine, ways["email"], "ingrid@harborpine.example", by=OWNER_NAME)
+    await targets.add(server.services, everyone, ways["ntfy"], "https://ntfy.example/7f3a", by=OWNER_NAME)
+    await server.app.store.write(lambda: policies.save(LOCAL_WORKSPACE, POLICY, now_ms, by=OWNER_NAME))
+    server.clock.advance(seconds=180)
+    feed = (await server.browser().get(f"/feed/{LOCAL_WORKSPACE}/feed.json")).json()
+    claim = await start_signup(server.services, "kari@example.org", "Kari Roastery", "203.0.113.9")
     return {
-        "claim": claim.removeprefix(house.base_url),
+        "claim": claim.removeprefix(server.base_url),
         "run": run.run_id,
         "action": run.actions[1].id,
         "mail": run.actions[0].id,
@@ -262,24 +264,24 @@ async def seed(house: House) -> dict[str, str]:
         "session": session.run_id,
         "lesson": lesson,
         "workspace": LOCAL_WORKSPACE,
-        "post": feed["items"][0]["url"].removeprefix(house.base_url),
-        "review_link": run.review_url.removeprefix(house.base_url),
+        "post": feed["items"][0]["url"].removeprefix(server.base_url),
+        "review_link": run.review_url.removeprefix(server.base_url),
     }
 
 
-async def _keys(house: House) -> None:
+async def _keys(server: Server) -> None:
     """The agents of the company."""
     for label, scopes in (("Claude on Ingrid’s laptop", tenancy.SCOPES), ("Shop assistant", DRAFTS_ONLY)):
-        now_ms = house.clock.now_ms()
-        random = house.services.entropy
+        now_ms = server.clock.now_ms()
+        random = server.services.entropy
         entropy = tenancy.KeyEntropy(random(tenancy.KEY_ID_BYTES), random(tenancy.SECRET_BYTES))
         issue: Any = partial(
             tenancy.issue_key, LOCAL_WORKSPACE, entropy, now_ms, by=OWNER_NAME, label=label, scopes=scopes
         )
-        await house.app.store.write(issue)
+        await server.app.store.write(issue)
 
 
-async def _connect(house: House) -> None:
+async def _connect(server: Server) -> None:
     """The accounts that the company has connected."""
     pages = tuple(
         Account(id=f"{platform}-1", platform=platform, name=name)
@@ -290,28 +292,28 @@ async def _connect(house: House) -> None:
         )
     )
     made = NewConnection(label=NAME, accounts=pages, secrets=OpenedSecrets({"key": "none"}))
-    await house.app.connections.save(LOCAL_WORKSPACE, "zernio", made, by=OWNER_NAME)
+    await server.app.connections.save(LOCAL_WORKSPACE, "zernio", made, by=OWNER_NAME)
     sender = NewConnection(label="ingrid@harborpine.example", secrets=OpenedSecrets({"password": "none"}))
-    await house.app.connections.save(LOCAL_WORKSPACE, "smtp", sender, by=OWNER_NAME)
+    await server.app.connections.save(LOCAL_WORKSPACE, "smtp", sender, by=OWNER_NAME)
 
 
-async def _people(house: House) -> None:
-    now_ms = house.clock.now_ms()
+async def _people(server: Server) -> None:
+    now_ms = server.clock.now_ms()
     for name, email in (
         ("Tomasz Nowak", "tomasz@harborpine.example"),
         ("Amina Diallo", "amina@harborpine.example"),
     ):
-        person = Person(house.services.new_id(now_ms), name, Role.MEMBER, email)
-        entropy = house.services.entropy(people.ENTROPY_BYTES)
-        await house.app.store.write(
+        person = Person(server.services.new_id(now_ms), name, Role.MEMBER, email)
+        entropy = server.services.entropy(people.ENTROPY_BYTES)
+        await server.app.store.write(
             lambda person=person, entropy=entropy: members.invite(  # type: ignore[misc]
                 person, (LOCAL_WORKSPACE,), entropy, now_ms, by=OWNER_NAME
             )
         )
 
 
-async def _failing(house: House, run: PreparedRun, error: Exception) -> None:
-    provider = house.services.connectors["zernio"]
+async def _failing(server: Server, run: PreparedRun, error: Exception) -> None:
+    provider = server.services.connectors["zernio"]
     assert isinstance(provider, Provider)
     works = provider.then
 
@@ -319,42 +321,42 @@ async def _failing(house: House, run: PreparedRun, error: Exception) -> None:
         raise error
 
     provider.then = fail
-    await stories.sent(house, run)
+    await stories.sent(server, run)
     provider.then = works
 
 
-async def _failed(house: House) -> PreparedRun:
+async def _failed(server: Server) -> PreparedRun:
     run = await stories.launch(
-        house,
+        server,
         "Find a barista for the winter",
         post(
             body="We look for a barista for the winter: thirty hours, Sundays free, and all the coffee you like."
         ),
     )
     expired = NotSent("LinkedIn rejected it: the connection has expired.")
-    await _failing(house, run, expired)
+    await _failing(server, run, expired)
     return run
 
 
-async def _unknown(house: House) -> PreparedRun:
+async def _unknown(server: Server) -> PreparedRun:
     run = await stories.launch(
-        house,
+        server,
         "Sell the last bags of La Loma",
         post(body="La Loma is back: 240 bags, one week, roasted on Monday and Thursday."),
     )
-    await _failing(house, run, OutcomeUnknown("the connection broke after the text was handed over"))
+    await _failing(server, run, OutcomeUnknown("the connection broke after the text was handed over"))
     return run
 
 
-async def _open_books(house: House, lesson: str) -> PreparedRun:
+async def _open_books(server: Server, lesson: str) -> PreparedRun:
     used = {"memoryUsed": [{"entryId": lesson, "kind": "brand_voice", "how": "put the number first"}]}
     drafts = (
         Draft(type="post", title="LinkedIn", body=BOOKS, channel="linkedin", metadata=used),
         Draft(type="post", title="X", body="\n\n".join(THREAD), channel="x"),
     )
-    soon = house.clock.now_ms() + 17 * HOUR_MS
+    soon = server.clock.now_ms() + 17 * HOUR_MS
     run = await stories.launch(
-        house,
+        server,
         "Publish our open books",
         mail(
             214,
@@ -375,5 +377,5 @@ async def _open_books(house: House, lesson: str) -> PreparedRun:
     )
     colleague = Decider(LOCAL_WORKSPACE, "Tomasz Nowak", Assurance.PERSON, "review page", "tomasz")
     text = BOOKS.replace("It is not a story about being good.", "This is not a story about being good.")
-    await edit(house.app.owner_services, colleague, ActionId(run.actions[1].id), {"body": text})
+    await edit(server.app.owner_services, colleague, ActionId(run.actions[1].id), {"body": text})
     return run

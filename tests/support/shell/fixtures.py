@@ -10,14 +10,14 @@ import pytest
 from playwright.async_api import Browser, BrowserContext
 from tests.support.chromium import closed
 from tests.support.review.browser import served
-from tests.support.review.kit import House
+from tests.support.review.kit import Server
 from tests.support.shell.screen import Screen, sign_in
 
 OpenScreen = Callable[..., Awaitable[Screen]]
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
     """A server that a browser can reach, shared by the tests of a module."""
     directory: Path = tmp_path_factory.mktemp("console")
     async with served(directory) as made:
@@ -26,7 +26,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
 
 
 @pytest.fixture
-async def screen(browser: Browser, house: House) -> AsyncIterator[OpenScreen]:
+async def screen(browser: Browser, server: Server) -> AsyncIterator[OpenScreen]:
     """`await screen(path, width=390, dark=True)`: a watched page, signed in as the owner unless `signed_in=False`.
 
     Every page opened this way is closed with the test, and must have raised no console error, no report of the
@@ -54,8 +54,8 @@ async def screen(browser: Browser, house: House) -> AsyncIterator[OpenScreen]:
                 )
                 opened.push_async_callback(closed, context)
                 if signed_in:
-                    await sign_in(context, house)
-            found = await Screen.open(context, house, path, allow)
+                    await sign_in(context, server)
+            found = await Screen.open(context, server, path, allow)
             made.append(found)
             return found
 

@@ -17,7 +17,7 @@ import msgspec
 from playwright.async_api import Browser, BrowserContext
 from tests.support.chromium import closed, connected, running_chromium
 from tests.support.review.browser import served
-from tests.support.review.kit import House
+from tests.support.review.kit import Server
 from tests.support.shell.atlas import EMPTY, VIEW_NAMES, View, follow
 from tests.support.shell.company import OWNER_NAME, opened_company
 from tests.support.shell.screen import sign_in
@@ -115,17 +115,22 @@ async def take(context: BrowserContext, shot: Shot, view: View, address: str, pa
 
 
 async def take_all(
-    shots: list[Shot], house: House, places: dict[str, str], browser: Browser, to: Path, paths: dict[str, str]
+    shots: list[Shot],
+    server: Server,
+    places: dict[str, str],
+    browser: Browser,
+    to: Path,
+    paths: dict[str, str],
 ) -> list[str]:
     """Take the pictures of one server. Returns those that are too large."""
     owner = await browser.new_context(reduced_motion="reduce")
     visitor = await browser.new_context(reduced_motion="reduce")
-    await sign_in(owner, house, name=OWNER_NAME)
+    await sign_in(owner, server, name=OWNER_NAME)
     too_large = []
     for shot in shots:
         view = VIEW_NAMES[shot.view]
-        known = {**places, "sign_in": await house.sign_in_path()}
-        address = house.base_url + view.path.format_map(known)
+        known = {**places, "sign_in": await server.sign_in_path()}
+        address = server.base_url + view.path.format_map(known)
         picture = await take(visitor if view.visitor else owner, shot, view, address, paths)
         (to / f"{shot.name}.png").write_bytes(picture)
         sys.stdout.write(f"{shot.name}.png {len(picture) // 1000} KB\n")
@@ -147,14 +152,14 @@ async def main(to: Path, wanted: list[str]) -> int:
             "http://127.0.0.1": "http://localhost",
         }
         async with connected(chromium) as browser:
-            async with opened_company(folder) as (house, places):
+            async with opened_company(folder) as (server, places):
                 shots = [each for each in asked if each.view not in fresh]
-                too_large += await take_all(shots, house, places, browser, to, paths)
+                too_large += await take_all(shots, server, places, browser, to, paths)
             (folder / "fresh").mkdir()
-            async with served(folder / "fresh", built_in=True) as house:
-                await house.app.prepare()
+            async with served(folder / "fresh", built_in=True) as server:
+                await server.app.prepare()
                 shots = [each for each in asked if each.view in fresh]
-                too_large += await take_all(shots, house, {}, browser, to, paths)
+                too_large += await take_all(shots, server, {}, browser, to, paths)
     if too_large:
         sys.stderr.write(f"over {MOST_BYTES} bytes: {', '.join(too_large)}\n")
     return 1 if too_large else 0

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from tests.support.review.kit import House, mail, post
+from tests.support.review.kit import Server, mail, post
 from tests.support.shell import stories, weeks
 
 from assent.engine.actions.staging import PreparedRun
@@ -142,7 +142,7 @@ REJECTED: Final = (
 )
 
 
-async def send(house: House, each: Launch, rule: str) -> PreparedRun:
+async def send(server: Server, each: Launch, rule: str) -> PreparedRun:
     """Prepare a launch, decide about it, send it, and measure it after two days."""
     used = {"memoryUsed": [{"entryId": rule, "kind": "brand_voice", "how": "put the number first"}]}
     draft = Draft(type="post", title="LinkedIn", body=each.text, channel="linkedin", metadata=used)
@@ -161,36 +161,36 @@ async def send(house: House, each: Launch, rule: str) -> PreparedRun:
                     **({"draft": 0} if channel == "linkedin" else {}),
                 )
             )
-    _wait_until(house, each.at)
-    run = await stories.launch(house, each.goal, *effects, drafts=(draft,))
-    await weeks.decide(house, run, weeks.PEOPLE[each.by], waited_ms=each.waited_minutes * 60_000)
-    house.clock.advance(days=2)
+    _wait_until(server, each.at)
+    run = await stories.launch(server, each.goal, *effects, drafts=(draft,))
+    await weeks.decide(server, run, weeks.PEOPLE[each.by], waited_ms=each.waited_minutes * 60_000)
+    server.clock.advance(days=2)
     for channel, numbers in each.numbers.items():
-        now_ms = house.clock.now_ms()
+        now_ms = server.clock.now_ms()
         record: Any = partial(
             measurement.record_reported, LOCAL_WORKSPACE, RunId(run.run_id), channel, numbers, "page", now_ms
         )
-        await house.app.store.write(record)
-    await measuring.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+        await server.app.store.write(record)
+    await measuring.measure(server.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 
 SENDER: Final = "Ingrid <ingrid@harborpine.example>"
 
 
-def _wait_until(house: House, hour: int) -> None:
+def _wait_until(server: Server, hour: int) -> None:
     """Let time pass until this hour of a day, UTC."""
-    now_s = house.clock.now_ms() / 1000
-    house.clock.advance(seconds=(hour * 3600 - now_s) % 86_400)
+    now_s = server.clock.now_ms() / 1000
+    server.clock.advance(seconds=(hour * 3600 - now_s) % 86_400)
 
 
-async def live_through(house: House, rule: str) -> PreparedRun:
+async def live_through(server: Server, rule: str) -> PreparedRun:
     """All of it. Returns the launch that did best."""
     runs = []
     for number, each in enumerate(LAUNCHES):
-        runs.append(await send(house, each, rule))
-        house.clock.advance(days=2)
-        _wait_until(house, 7)
+        runs.append(await send(server, each, rule))
+        server.clock.advance(days=2)
+        _wait_until(server, 7)
         title, body = WEEKLY[number % len(WEEKLY)]
         hours = f"We open from 8 to {16 + number % 3}, and roast on Monday and Thursday."
         for heading, text in (
@@ -199,12 +199,12 @@ async def live_through(house: House, rule: str) -> PreparedRun:
         ):
             note = post("site", connector="site", title=heading, body=text)
             await weeks.decide(
-                house, await house.stage(note), weeks.PEOPLE[number % 2], waited_ms=240_000, looked_ms=9_000
+                server, await server.stage(note), weeks.PEOPLE[number % 2], waited_ms=240_000, looked_ms=9_000
             )
         if number == 4:
-            boast = await house.stage(post(body=REJECTED))
+            boast = await server.stage(post(body=REJECTED))
             await weeks.decide(
-                house, boast, weeks.PEOPLE[1], waited_ms=3_600_000, reject="Never claim to be the best."
+                server, boast, weeks.PEOPLE[1], waited_ms=3_600_000, reject="Never claim to be the best."
             )
-        house.clock.advance(days=(2, 3, 1, 2, 4, 1, 2, 2)[number])
+        server.clock.advance(days=(2, 3, 1, 2, 4, 1, 2, 2)[number])
     return runs[6]

@@ -11,7 +11,7 @@ from playwright.async_api import BrowserContext, Locator, Page, expect
 from tests.support.chromium import closed
 from tests.support.effort import pairs
 from tests.support.review.browser import Watched, violations, watched
-from tests.support.review.kit import House
+from tests.support.review.kit import Server
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -30,11 +30,11 @@ REPORTS = """addEventListener("securitypolicyviolation",
 
 
 async def sign_in(
-    context: BrowserContext, house: House, path: str | None = None, name: str = "Ada Lovelace"
+    context: BrowserContext, server: Server, path: str | None = None, name: str = "Ada Lovelace"
 ) -> None:
     """Sign this browser in, on the page: it makes its key there."""
     page = await context.new_page()
-    await page.goto(house.base_url + (path or await house.sign_in_path()))
+    await page.goto(server.base_url + (path or await server.sign_in_path()))
     await page.get_by_label("Your name").fill(name)
     await page.get_by_role("button", name="Sign in").click()
     await page.wait_for_url(re.compile("/(inbox|start)$"))
@@ -55,9 +55,9 @@ async def confirm_when_asked(page: Page, count: Callable[[], None] = lambda: Non
 class Screen:
     """An open page and the alarms it raised."""
 
-    def __init__(self, seen: Watched, house: House, allow: tuple[str, ...]) -> None:
+    def __init__(self, seen: Watched, server: Server, allow: tuple[str, ...]) -> None:
         self.page: Page = seen.page
-        self.house = house
+        self.server = server
         self._alarms = seen.alarms
         self._allow = allow
         self.clicks = 0
@@ -72,17 +72,17 @@ class Screen:
 
     @classmethod
     async def open(
-        cls, context: BrowserContext, house: House, path: str, allow: tuple[str, ...] = ()
+        cls, context: BrowserContext, server: Server, path: str, allow: tuple[str, ...] = ()
     ) -> Screen:
-        seen = await watched(context, house.base_url)
+        seen = await watched(context, server.base_url)
         await seen.page.add_init_script(REPORTS)
-        made = cls(seen, house, allow)
+        made = cls(seen, server, allow)
         await confirm_when_asked(seen.page, made.count)
         await made.goto(path)
         return made
 
     async def goto(self, path: str) -> None:
-        await self.page.goto(path if path.startswith("http") else self.house.base_url + path)
+        await self.page.goto(path if path.startswith("http") else self.server.base_url + path)
 
     def unexpected(self) -> list[str]:
         return [alarm for alarm in self._alarms if not any(text in alarm for text in self._allow)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from tests.support.review.kit import House, mail, post
+from tests.support.review.kit import Server, mail, post
 
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
@@ -77,14 +77,14 @@ VERDICT = {
 class Agent:
     """Somebody who calls tools at the server of the tests."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, server: Server) -> None:
+        self.server = server
         self.tools = {tool.name: tool for tool in Catalog(ALL_TOOLS).tools}
 
     async def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        await self.house.app.prepare()
+        await self.server.app.prepare()
         found = self.tools[tool]
-        call = Call(self.house.services, LOCAL_PRINCIPAL, "203.0.113.9", "test", self.house.clock.now_ms())
+        call = Call(self.server.services, LOCAL_PRINCIPAL, "203.0.113.9", "test", self.server.clock.now_ms())
         reply = await found.handler(call, msgspec.convert(arguments, found.request))
         answer: dict[str, Any] = msgspec.to_builtins(reply.reply if isinstance(reply, Prose) else reply)
         return answer
@@ -93,7 +93,7 @@ class Agent:
         return await self.ask("workflow_start", workflowId=workflow, **arguments)
 
     async def advance(self, at: dict[str, Any], notes: str = "", **content: Any) -> dict[str, Any]:
-        self.house.clock.advance(seconds=180)
+        self.server.clock.advance(seconds=180)
         tokens = {"stateToken": at["stateToken"], "ackToken": at["ackToken"]}
         return await self.ask("workflow_advance", **tokens, notesMarkdown=notes, **content)
 
@@ -108,9 +108,9 @@ class Review(msgspec.Struct):
     session_id: str
 
 
-async def review(house: House, session_id: str = "AUTH-1234", text: str = "") -> Review:
+async def review(server: Server, session_id: str = "AUTH-1234", text: str = "") -> Review:
     """Follow the review workflow, turn back once, and leave it waiting for a person."""
-    agent = Agent(house)
+    agent = Agent(server)
     first = await agent.start(
         sessionId=session_id,
         context={"ticketId": session_id, "complexity": "Standard", "author": text or "Ada"},
@@ -145,9 +145,9 @@ async def review(house: House, session_id: str = "AUTH-1234", text: str = "") ->
     return Review(first["session"]["runId"], session_id)
 
 
-async def second_run(house: House, session_id: str) -> str:
+async def second_run(server: Server, session_id: str) -> str:
     """Another run in the same session."""
-    agent = Agent(house)
+    agent = Agent(server)
     at = await agent.start("assent.bug-fix", sessionId=session_id, context={"ticketId": session_id})
     for note in ("Reported by a user on 3.2.", "It fails every time without a token."):
         at = await agent.advance(at, note, context={"reproduced": True})
@@ -155,10 +155,10 @@ async def second_run(house: House, session_id: str) -> str:
 
 
 async def launch(
-    house: House, goal: str, *effects: StagedEffect, drafts: tuple[Draft, ...] = ()
+    server: Server, goal: str, *effects: StagedEffect, drafts: tuple[Draft, ...] = ()
 ) -> PreparedRun:
     """A prepared run with a goal, measured a day after it was sent."""
-    await house.app.prepare()
+    await server.app.prepare()
     request = Request(
         principal=LOCAL_PRINCIPAL,
         operator="chieflab-launch",
@@ -166,26 +166,26 @@ async def launch(
         inputs={"goal": goal, "productUrl": "https://example.org/assent"},
     )
     return await runs.prepare(
-        house.services, request, Preparation(drafts=drafts, effects=effects), PreparedRun
+        server.services, request, Preparation(drafts=drafts, effects=effects), PreparedRun
     )
 
 
-async def sent(house: House, run: PreparedRun) -> None:
+async def sent(server: Server, run: PreparedRun) -> None:
     """Approve everything of a run on its page, and send it."""
-    browser = await house.owner()
+    browser = await server.owner()
     for action in run.actions:
-        await house.decide(browser, run.run_id, action.id, "approve", then="send")
-    await house.run_jobs()
+        await server.decide(browser, run.run_id, action.id, "approve", then="send")
+    await server.run_jobs()
 
 
-async def measured_launch(house: House, goal: str, views: int, responses: int) -> PreparedRun:
+async def measured_launch(server: Server, goal: str, views: int, responses: int) -> PreparedRun:
     """A launch that went out, with numbers written down by hand for one channel and none for the other."""
     interval = {MEASURE_AFTER: 24 * 3_600_000}
-    run = await launch(house, goal, post(metadata=interval), mail(metadata=interval))
-    await sent(house, run)
-    house.clock.advance(days=2)
-    now_ms = house.clock.now_ms()
-    await house.app.store.write(
+    run = await launch(server, goal, post(metadata=interval), mail(metadata=interval))
+    await sent(server, run)
+    server.clock.advance(days=2)
+    now_ms = server.clock.now_ms()
+    await server.app.store.write(
         lambda: measurement.record_reported(
             LOCAL_WORKSPACE,
             RunId(run.run_id),
@@ -195,11 +195,11 @@ async def measured_launch(house: House, goal: str, views: int, responses: int) -
             now_ms,
         )
     )
-    await measuring.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    await measuring.measure(server.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 
-async def remember(house: House, body: str, kind: brain.Kind = "lesson", **more: Any) -> str:
+async def remember(server: Server, body: str, kind: brain.Kind = "lesson", **more: Any) -> str:
     entry = NewEntry(
         tenant_id=brain.DEFAULT_TENANT,
         kind=kind,
@@ -208,7 +208,7 @@ async def remember(house: House, body: str, kind: brain.Kind = "lesson", **more:
         natural_key=f"{kind}:{body}",
         **more,
     )
-    now_ms = house.clock.now_ms()
-    made = await house.app.store.write(lambda: brain.remember(LOCAL_WORKSPACE, entry, now_ms))
+    now_ms = server.clock.now_ms()
+    made = await server.app.store.write(lambda: brain.remember(LOCAL_WORKSPACE, entry, now_ms))
     assert made is not None
     return made

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 import msgspec
-from tests.support.review.kit import House, mail, post
+from tests.support.review.kit import Server, mail, post
 from tests.support.shell import stories
 
 from assent.engine.actions import decisions
@@ -65,13 +65,19 @@ class Weeks(msgspec.Struct):
 
 
 async def decide(
-    house: House, run: PreparedRun, by: str, *, waited_ms: int = 0, looked_ms: int = 40_000, reject: str = ""
+    server: Server,
+    run: PreparedRun,
+    by: str,
+    *,
+    waited_ms: int = 0,
+    looked_ms: int = 40_000,
+    reject: str = "",
 ) -> None:
     """Decide about every action of a run, as a person does on its page, and send what was approved."""
-    house.clock.advance(seconds=waited_ms // 1000)
+    server.clock.advance(seconds=waited_ms // 1000)
     for action in run.actions:
-        now_ms = house.clock.now_ms()
-        stored = await house.action(action.id)
+        now_ms = server.clock.now_ms()
+        stored = await server.action(action.id)
         decider = Decider(
             LOCAL_WORKSPACE, by, Assurance.PASSKEY, "review page", by.lower(), now_ms - looked_ms, "owner"
         )
@@ -79,7 +85,7 @@ async def decide(
         if reject:
             decided: Any = partial(decisions.reject, decider, ActionId(action.id), reject, seen, now_ms)
         else:
-            seals = house.app.keys.seals
+            seals = server.app.keys.seals
             decided = partial(
                 decisions.approve,
                 decider,
@@ -89,12 +95,12 @@ async def decide(
                 seals=seals,
                 send_now=True,
             )
-        await house.app.store.write(decided)
-    await house.run_jobs()
+        await server.app.store.write(decided)
+    await server.run_jobs()
 
 
 async def launch(
-    house: House, goal: str, text: str, found: dict[str, dict[str, float]], used: str
+    server: Server, goal: str, text: str, found: dict[str, dict[str, float]], used: str
 ) -> PreparedRun:
     """A launch that went out and was measured with numbers that people read."""
     memory = {"memoryUsed": [{"entryId": used, "kind": "brand_voice", "how": "shortened the sentences"}]}
@@ -102,12 +108,12 @@ async def launch(
     effects = [post(body=text, draft=0, metadata=MEASURED)]
     effects += [mail(4, body=text, subject=goal, metadata=MEASURED)] if "email" in found else []
     effects += [post("x", body=text, metadata=MEASURED)]
-    run = await stories.launch(house, goal, *effects, drafts=(draft,))
-    await decide(house, run, PEOPLE[0], waited_ms=42 * 60_000)
-    house.clock.advance(days=1, seconds=60)
+    run = await stories.launch(server, goal, *effects, drafts=(draft,))
+    await decide(server, run, PEOPLE[0], waited_ms=42 * 60_000)
+    server.clock.advance(days=1, seconds=60)
     for channel, metrics in found.items():
-        now_ms = house.clock.now_ms()
-        await house.app.store.write(
+        now_ms = server.clock.now_ms()
+        await server.app.store.write(
             partial(
                 measurement.record_reported,
                 LOCAL_WORKSPACE,
@@ -118,21 +124,21 @@ async def launch(
                 now_ms,
             )
         )
-    await measuring.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    await measuring.measure(server.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
     return run
 
 
-async def live_through(house: House) -> Weeks:
+async def live_through(server: Server) -> Weeks:
     """Seven weeks."""
     rule = await stories.remember(
-        house, "Say what it does before who it is for; short sentences.", "brand_voice"
+        server, "Say what it does before who it is for; short sentences.", "brand_voice"
     )
-    await stories.remember(house, "1,400 people joined the list in a month.", "proof", state="proposed")
-    await stories.remember(house, "Say the price in the first line.", "lesson")
+    await stories.remember(server, "1,400 people joined the list in a month.", "proof", state="proposed")
+    await stories.remember(server, "Say the price in the first line.", "lesson")
     runs = []
     for goal, text, found in LAUNCHES:
-        runs.append(await launch(house, goal, text, found, rule))
-        house.clock.advance(days=6)
+        runs.append(await launch(server, goal, text, found, rule))
+        server.clock.advance(days=6)
     for number in range(1, 13):
         note = post(
             "site",
@@ -141,35 +147,35 @@ async def live_through(house: House) -> Weeks:
             body=f"Notes of the week, number {number}.",
         )
         await decide(
-            house, await house.stage(note), PEOPLE[number % 2], waited_ms=5 * 60_000, looked_ms=9_000
+            server, await server.stage(note), PEOPLE[number % 2], waited_ms=5 * 60_000, looked_ms=9_000
         )
-        house.clock.advance(hours=7)
-    rejected = await house.stage(post(body="The best coffee in Oslo, and everybody knows it."))
-    await decide(house, rejected, PEOPLE[1], waited_ms=3_600_000, reject="Never claim to be the best.")
-    failed = await break_off(house, NotSent("the connection has expired"))
-    house.clock.advance(hours=20)
-    unknown = await break_off(house, OutcomeUnknown("the connection broke after the text was handed over"))
-    letter = await stories.launch(house, "Tell the readers first", mail(60, subject="We opened our books"))
-    await decide(house, letter, PEOPLE[0], waited_ms=120_000, looked_ms=1_200)
-    house.clock.advance(hours=6)
-    await stories.launch(house, "Espresso week", post(body="A week of espresso, one shot at a time."))
-    house.clock.advance(hours=3)
-    waiting = await house.stage(
+        server.clock.advance(hours=7)
+    rejected = await server.stage(post(body="The best coffee in Oslo, and everybody knows it."))
+    await decide(server, rejected, PEOPLE[1], waited_ms=3_600_000, reject="Never claim to be the best.")
+    failed = await break_off(server, NotSent("the connection has expired"))
+    server.clock.advance(hours=20)
+    unknown = await break_off(server, OutcomeUnknown("the connection broke after the text was handed over"))
+    letter = await stories.launch(server, "Tell the readers first", mail(60, subject="We opened our books"))
+    await decide(server, letter, PEOPLE[0], waited_ms=120_000, looked_ms=1_200)
+    server.clock.advance(hours=6)
+    await stories.launch(server, "Espresso week", post(body="A week of espresso, one shot at a time."))
+    server.clock.advance(hours=3)
+    waiting = await server.stage(
         post(body="La Loma is back: 240 bags, one farm."), mail(3, subject="La Loma is back")
     )
-    house.clock.advance(seconds=900)
+    server.clock.advance(seconds=900)
     return Weeks(runs[-1], failed, unknown, waiting, rule)
 
 
-async def break_off(house: House, outcome: Exception) -> PreparedRun:
+async def break_off(server: Server, outcome: Exception) -> PreparedRun:
     """Send a post whose provider answers like this."""
-    run = await house.stage(post(body="La Loma is back, for two weeks only.", metadata=MEASURED))
-    works = house.provider.then
+    run = await server.stage(post(body="La Loma is back, for two weeks only.", metadata=MEASURED))
+    works = server.provider.then
 
     def answer(action: object) -> Any:
         raise outcome
 
-    house.provider.then = answer
-    await decide(house, run, PEOPLE[0], waited_ms=600_000)
-    house.provider.then = works
+    server.provider.then = answer
+    await decide(server, run, PEOPLE[0], waited_ms=600_000)
+    server.provider.then = works
     return run

@@ -45,7 +45,7 @@ def definition(workflow_id: str, *steps: Payload, **more: Any) -> Payload:
     return {**document(*steps), "id": workflow_id, **more}
 
 
-class Player:
+class WorkflowClient:
     """An agent at the workflow tools of one server."""
 
     def __init__(self, surface: Surface, folder: Path) -> None:

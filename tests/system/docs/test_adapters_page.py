@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from packages.wrap.tests.system.adapters.test_frameworks import NO_PEERS, PEERS, ROOT
-from tests.support.adapters.fixtures import house, served  # noqa: F401 - fixtures
-from tests.support.adapters.house import House
+from tests.support.adapters.fixtures import served, server  # noqa: F401 - fixtures
+from tests.support.adapters.server import Server
 from tests.support.docs.pages import block_of, blocks_of
 from tests.support.processes.running import ASSENT, SECRETS, environment
 
@@ -85,10 +85,10 @@ def test_the_commands_of_the_page_make_a_key_and_print_its_settings(tmp_path: Pa
     assert shlex.split(meant)[1 : len(shlex.split(said))] == shlex.split(said)[1:]
 
 
-def play(python: str, code: str, house: House) -> Any:  # noqa: F811
+def play(python: str, code: str, server: Server) -> Any:  # noqa: F811
     return subprocess.Popen(
         [python, "-c", code],
-        env=house.variables(PYTHONPATH=f"{ROOT}/packages/core/src:{ROOT}/packages/wrap/src"),
+        env=server.variables(PYTHONPATH=f"{ROOT}/packages/core/src:{ROOT}/packages/wrap/src"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -99,22 +99,22 @@ def play(python: str, code: str, house: House) -> Any:  # noqa: F811
 @pytest.mark.parametrize(
     ("position", "more"), [(0, RESUMED_GRAPH), (1, RESUMED_RUN)], ids=["langgraph", "pydantic"]
 )
-def test_the_tools_of_the_page_wait_for_a_person_and_run(house: House, position: int, more: str) -> None:  # noqa: F811
+def test_the_tools_of_the_page_wait_for_a_person_and_run(server: Server, position: int, more: str) -> None:  # noqa: F811
     if not (PEERS / ".stamp").exists():
         pytest.skip(NO_PEERS)
-    process = play(str(PEERS / "bin" / "python"), block_of(PAGE, "python", position) + more, house)
-    action_id = house.one_waiting()
+    process = play(str(PEERS / "bin" / "python"), block_of(PAGE, "python", position) + more, server)
+    action_id = server.one_waiting()
     assert process.stdout.readline().strip() == action_id
-    house.approve(action_id, name="older")
+    server.approve(action_id, name="older")
     out, err = process.communicate(os.linesep, timeout=120)
     assert "deleted older" in out, err
-    assert house.stored(action_id).status == "executed"
+    assert server.stored(action_id).status == "executed"
 
 
-def test_the_agent_of_the_page_deploys_what_was_approved(house: House) -> None:  # noqa: F811
-    process = play(sys.executable, block_of(PAGE, "python", 2), house)
-    action_id = house.one_waiting()
-    house.approve(action_id)
+def test_the_agent_of_the_page_deploys_what_was_approved(server: Server) -> None:  # noqa: F811
+    process = play(sys.executable, block_of(PAGE, "python", 2), server)
+    action_id = server.one_waiting()
+    server.approve(action_id)
     out, err = process.communicate(timeout=120)
     assert out.strip() == "deployed 1.4", err
-    assert house.stored(action_id).status == "executed"
+    assert server.stored(action_id).status == "executed"

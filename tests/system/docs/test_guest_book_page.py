@@ -14,7 +14,7 @@ import pytest
 from packages.core.tests.system.review.test_owner_link import signed_in
 from tests.support.actions.kit import EXECUTE
 from tests.support.docs.pages import block_of, blocks_of
-from tests.support.net.far_side import FarSide, far_side
+from tests.support.net.stub_server import StubServer, stub_server
 from tests.support.processes.running import DEADLINE_SECONDS, SECRETS, Serve, eventually, free_port
 from tests.support.review.kit import form, forms
 from tests.support.wheel import ROOT
@@ -61,10 +61,10 @@ def test_the_example_imports_the_public_api_alone() -> None:
     assert wrong == []
 
 
-class House:
+class Installation:
     """The environment with the example, the store of its server, and the bell that it rings."""
 
-    def __init__(self, environment: Environment, database_url: str, bell: FarSide) -> None:
+    def __init__(self, environment: Environment, database_url: str, bell: StubServer) -> None:
         self.environment = environment
         self.bell = bell
         self.port = free_port()
@@ -99,69 +99,69 @@ class House:
 
 
 @pytest.fixture
-def house(
+def installation(
     tmp_path: Path, wheels: Path, own_database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[House]:
+) -> Iterator[Installation]:
     environment = Environment(tmp_path)
     *command, folder = block_of(PAGE, "sh").split()
     assert command == ["pip", "install"]
     environment.install(f"{name_wheel(wheels, 'assent-core')}[postgres]", ROOT / folder)
     environment.data.mkdir(mode=0o700)
-    with far_side() as bell:
-        made = House(environment, own_database_url, bell)
+    with stub_server() as bell:
+        made = Installation(environment, own_database_url, bell)
         for name, value in made.settings.items():
             monkeypatch.setenv(name, value)
         yield made
 
 
-def approve(house: House, browser: httpx.Client, run_id: str, action_id: str) -> None:
-    base_url = f"http://localhost:{house.port}"
+def approve(installation: Installation, browser: httpx.Client, run_id: str, action_id: str) -> None:
+    base_url = f"http://localhost:{installation.port}"
     wanted = form(browser.get(f"{base_url}/runs/{run_id}").text, action_id, "approve")
     assert browser.post(base_url + wanted.address, data=wanted.fields).status_code == 303
 
 
 @pytest.mark.slow
 def test_the_guest_book_does_nothing_until_it_is_named_and_then_its_part_in_the_whole_loop(
-    house: House,
+    installation: Installation,
 ) -> None:
-    run, (listing, doctor) = house.environment.run, block_of(PAGE, "sh", 2).splitlines()
+    run, (listing, doctor) = installation.environment.run, block_of(PAGE, "sh", 2).splitlines()
     assert run("python", "-c", IMPORTED).stdout.strip() == "False"
     assert run(*listing.split()).returncode == 2
-    with house.serve():
-        house.key = house.read("assent keys create")["apiKey"]
-        assert house.call(TOOL, **ENTRY)["reason"] == "unknown_tool"
+    with installation.serve():
+        installation.key = installation.read("assent keys create")["apiKey"]
+        assert installation.call(TOOL, **ENTRY)["reason"] == "unknown_tool"
 
     settings = block_of(PAGE, "toml")
-    (house.environment.data / "assent.toml").write_text(settings)
+    (installation.environment.data / "assent.toml").write_text(settings)
     assert run("python", "-c", IMPORTED).stdout.strip() == "True"
 
-    with house.serve(), signed_in(house.read("assent owner-link")["url"]) as browser:
-        page, base_url = "/settings/notifications", f"http://localhost:{house.port}"
+    with installation.serve(), signed_in(installation.read("assent owner-link")["url"]) as browser:
+        page, base_url = "/settings/notifications", f"http://localhost:{installation.port}"
         nonce = next(
             each.fields["nonce"] for each in forms(browser.get(base_url + page).text) if each.address == page
         )
-        target = {"nonce": nonce, "kind": "doorbell", "address": house.bell.url("/ring")}
+        target = {"nonce": nonce, "kind": "doorbell", "address": installation.bell.url("/ring")}
         assert browser.post(base_url + page, data=target).status_code == 303
 
-        staged = house.call(TOOL, **ENTRY)
+        staged = installation.call(TOOL, **ENTRY)
         action_id = staged["actions"][0]["id"]
-        ring = json.loads(eventually(lambda: house.bell.asked, "the bell rings")[0].body)
+        ring = json.loads(eventually(lambda: installation.bell.asked, "the bell rings")[0].body)
         assert ring["sound"] == tomllib.loads(settings)["extension"]["guestbook"]["sound"]
         assert ring["link"].endswith(staged["runId"])
-        assert house.call(EXECUTE, actionId=action_id)["reason"] == "requires_approval"
-        assert house.read(listing) == []
+        assert installation.call(EXECUTE, actionId=action_id)["reason"] == "requires_approval"
+        assert installation.read(listing) == []
         told = run(*doctor.split())
         assert told.returncode == 0 and "acme-guestbook" in told.stdout, told.stdout
 
-        approve(house, browser, staged["runId"], action_id)
-        done = house.call(EXECUTE, actionId=action_id)
-        assert house.call(EXECUTE, actionId=action_id)["externalId"] == done["externalId"]
+        approve(installation, browser, staged["runId"], action_id)
+        done = installation.call(EXECUTE, actionId=action_id)
+        assert installation.call(EXECUTE, actionId=action_id)["externalId"] == done["externalId"]
 
-    with house.serve(), signed_in(house.read("assent owner-link")["url"]) as browser:
-        (signed,) = house.read(listing)
+    with installation.serve(), signed_in(installation.read("assent owner-link")["url"]) as browser:
+        (signed,) = installation.read(listing)
         assert (signed["guest"], signed["words"]) == (ENTRY["title"], ENTRY["body"])
-        shown = browser.get(f"http://localhost:{house.port}/guestbook").text
+        shown = browser.get(f"http://localhost:{installation.port}/guestbook").text
         assert shown.count("What a &lt;fine&gt; house.") == 1 and ENTRY["title"] in shown
         erasing = ("assent", "erase", "person", "ada@example.org", "--also", ENTRY["title"], "--yes")
         assert run(*erasing).returncode == 0
-        assert house.read(listing) == []
+        assert installation.read(listing) == []

@@ -14,7 +14,7 @@ import pytest
 from tests.support.actions.kit import EXECUTE, Gate
 from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir  # noqa: F401 - fixtures
 from tests.support.docs.pages import block_of, blocks_of
-from tests.support.net.far_side import Answer, FarSide, far_side
+from tests.support.net.stub_server import Answer, StubServer, stub_server
 from tests.support.surfaces import ManualClock
 
 from assent.app import App
@@ -41,21 +41,21 @@ def test_the_table_names_every_key_of_a_section() -> None:
 
 
 @pytest.fixture
-def side() -> Iterator[FarSide]:
-    with far_side() as made:
+def stub() -> Iterator[StubServer]:
+    with stub_server() as made:
         yield made
 
 
 @pytest.mark.anyio
 async def test_the_settings_of_the_page_refund_a_customer_once(
-    side: FarSide,
+    stub: StubServer,
     tmp_path: Path,
     bare_environment: pytest.MonkeyPatch,  # noqa: F811
 ) -> None:
     text = block_of(PAGE, "toml")
     assert tomllib.loads(text)["effect"].keys() == {"refund"}
     file = tmp_path / "assent.toml"
-    file.write_text('allow_hosts = ["127.0.0.1"]\n' + text.replace(PUBLIC, side.url()))
+    file.write_text('allow_hosts = ["127.0.0.1"]\n' + text.replace(PUBLIC, stub.url()))
     key_file = tmp_path / "billing.key"
     key_file.write_text("sk_live_1234\n")
     command = block_of(PAGE, "sh").strip()
@@ -71,7 +71,7 @@ async def test_the_settings_of_the_page_refund_a_customer_once(
     app = App(settings, clock=clock)
     gate = Gate(app, Surfaces(app), clock, "stdio")
     gate.providers, gate.workspace_id = {}, LOCAL_WORKSPACE
-    side.answers["/v1/customers/cus_1/refunds"] = Answer(
+    stub.answers["/v1/customers/cus_1/refunds"] = Answer(
         status=201, body=json.dumps({"id": "re_1", "links": {"receipt": "https://pay.example/re_1"}}).encode()
     )
     try:
@@ -79,7 +79,7 @@ async def test_the_settings_of_the_page_refund_a_customer_once(
         staged = await gate.done("refund_request", customer="cus_1", amount="12.50 EUR", reason="It broke.")
         action_id = staged["actions"][0]["id"]
         assert (await gate.stored(action_id)).view.title == "Refund 12.50 EUR to cus_1"
-        assert side.asked == []
+        assert stub.asked == []
         await gate.approve_as(Assurance.PERSON, action_id)
         done = await gate.done(EXECUTE, actionId=action_id)
         assert (done["externalId"], done["externalUrl"]) == ("re_1", "https://pay.example/re_1")
@@ -87,7 +87,7 @@ async def test_the_settings_of_the_page_refund_a_customer_once(
     finally:
         await gate.close()
 
-    (asked,) = side.asked
+    (asked,) = stub.asked
     assert asked.headers["authorization"] == "Bearer sk_live_1234"
     assert asked.headers["idempotency-key"] == f"{action_id}:1"
     names: dict[str, Any] = {}

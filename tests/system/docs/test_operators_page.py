@@ -21,7 +21,7 @@ from tests.support import warm_processes
 from tests.support.actions.kit import APPROVE, AUDIT, EXECUTE, GET
 from tests.support.answers import text_of
 from tests.support.docs.pages import DOCS, block_of, blocks_of
-from tests.support.net.far_side import Answer, Asked, FarSide, far_side
+from tests.support.net.stub_server import Answer, Asked, StubServer, stub_server
 from tests.support.processes.running import (
     ASSENT,
     DEADLINE_SECONDS,
@@ -71,7 +71,7 @@ def test_the_pages_name_everything_that_the_package_exports() -> None:
 class Server:
     """The command of the page in a directory that has only its file."""
 
-    def __init__(self, folder: Path, api: FarSide) -> None:
+    def __init__(self, folder: Path, api: StubServer) -> None:
         self.folder = folder
         self.port = free_port()
         self.base_url = f"http://localhost:{self.port}"
@@ -138,13 +138,13 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def api() -> Iterator[FarSide]:
-    with far_side() as made:
+def api() -> Iterator[StubServer]:
+    with stub_server() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, api: FarSide) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory, api: StubServer) -> Iterator[Server]:
     """One server for all tests: starting it takes longer than each of them."""
     folder = tmp_path_factory.mktemp("page") / "empty"
     folder.mkdir()
@@ -158,7 +158,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, api: FarSide) -> Iterator[S
         made.kill()
 
 
-def sent_for(api: FarSide, action_id: str) -> list[Asked]:
+def sent_for(api: StubServer, action_id: str) -> list[Asked]:
     return [asked for asked in api.asked if asked.headers["idempotency-key"].startswith(action_id)]
 
 
@@ -173,7 +173,7 @@ def approve_on_page(server: Server, run_id: str, action_id: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_code_of_the_page_is_a_gated_tool(server: Server, api: FarSide) -> None:
+def test_the_code_of_the_page_is_a_gated_tool(server: Server, api: StubServer) -> None:
     api.answers["/refunds"] = PAID
     staged = server.call(TOOL, **WANTED)
     action_id, run_id = staged["actions"][0]["id"], staged["runId"]
@@ -206,7 +206,7 @@ def test_the_code_of_the_page_is_a_gated_tool(server: Server, api: FarSide) -> N
 
 @pytest.mark.slow
 def test_after_kill_9_the_outcome_is_unknown_and_no_second_refund_is_paid(
-    server: Server, api: FarSide
+    server: Server, api: StubServer
 ) -> None:
     staged = server.call(TOOL, **WANTED)
     action_id, run_id = staged["actions"][0]["id"], staged["runId"]

@@ -11,8 +11,8 @@ import pytest
 from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir  # noqa: F401 - fixtures
 from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.docs.pages import DOCS, block_of, blocks_of
-from tests.support.people.oidc_kit import ANN, OidcHouse, running_provider
-from tests.support.review.kit import House, path_of
+from tests.support.people.oidc_kit import ANN, OidcServer, running_provider
+from tests.support.review.kit import Server, path_of
 from tests.support.sqlite_files import new_sqlite
 
 from assent.cli.people import EXAMPLE, PeopleFile
@@ -75,20 +75,20 @@ async def test_the_mail_server_of_the_page_mails_a_link_that_signs_in(tmp_path: 
     inbox = Inbox()
     async with mail_server(inbox) as port:
         given = settings_of(1, tmp_path, smtp_url=f"smtp://127.0.0.1:{port}")
-        house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, **given)
+        server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, **given)
         try:
-            await house.owner()
+            await server.owner()
             me = Person(OWNER, "Ada", email="ada@example.org")
-            await house.app.store.write(lambda: change(me, (), house.clock.now_ms(), by="test"))
-            browser = house.browser()
+            await server.app.store.write(lambda: change(me, (), server.clock.now_ms(), by="test"))
+            browser = server.browser()
             assert "Mail me a link" in (await browser.get("/sign-in")).text
             await browser.post("/sign-in", data={"email": "ada@example.org"})
-            await house.run_jobs()
+            await server.run_jobs()
             found = LINK.search(inbox.message().get_content())
             assert found is not None
             assert (await browser.post(path_of(found[0]))).status_code == 303
         finally:
-            await house.close()
+            await server.close()
 
 
 @pytest.mark.slow
@@ -96,13 +96,13 @@ async def test_the_mail_server_of_the_page_mails_a_link_that_signs_in(tmp_path: 
 async def test_the_issuer_of_the_page_signs_its_people_in(tmp_path: Path) -> None:
     with running_provider() as provider:
         given = settings_of(2, tmp_path, oidc_issuer=provider.url)
-        house = OidcHouse(new_sqlite(tmp_path / "assent.db"), tmp_path, provider, **given)
+        server = OidcServer(new_sqlite(tmp_path / "assent.db"), tmp_path, provider, **given)
         try:
             provider.knows("ann", **ANN)
             provider.knows("bob", name="Bob", groups=["assent-admins"])
-            assert "Example ID" in (await house.browser().get("/sign-in")).text
+            assert "Example ID" in (await server.browser().get("/sign-in")).text
             for subject, sees_people in (("ann", 403), ("bob", 200)):
-                browser = await house.sign_in(subject)
+                browser = await server.sign_in(subject)
                 assert (await browser.get("/settings/people")).status_code == sees_people
         finally:
-            await house.close()
+            await server.close()

@@ -45,7 +45,7 @@ def play(ground: Ground, broken: str = "") -> Verdict:
 
 
 @pytest.fixture
-def here(tmp_path: Path, provider: tuple[str, Path], workers: Workers) -> Ground:
+def own_ground(tmp_path: Path, provider: tuple[str, Path], workers: Workers) -> Ground:
     return Ground(new_sqlite(tmp_path / "assent.db"), tmp_path, provider, workers)
 
 
@@ -62,8 +62,8 @@ def test_there_is_a_broken_build_for_every_promise() -> None:
 
 
 @pytest.mark.parametrize("name", BUILDS)
-def test_a_broken_build_is_caught(here: Ground, prove: Prove, name: str) -> None:
-    promise, verdict = BUILDS[name][0], play(here, name)
+def test_a_broken_build_is_caught(own_ground: Ground, prove: Prove, name: str) -> None:
+    promise, verdict = BUILDS[name][0], play(own_ground, name)
     caught = promise in verdict.promises
     seen = {f"{name} (breaks {promise})": f"found {', '.join(sorted(verdict.promises)) or 'nothing'}"}
     prove.row(

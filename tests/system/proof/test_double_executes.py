@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from proof.promises import APPROVE, EXECUTE, STAGE
 from tests.support.effort import rounds, share
+from tests.support.proof.deployment import Deployment
 from tests.support.proof.ground import START_MS, judge_run
-from tests.support.proof.house import House
 from tests.support.proof.parts import CONNECTORS, StillClock, app_for, asking
 from tests.support.proof.recording import Client, MemoryRecorder
 from tests.support.proof.worker import read_evidence
@@ -58,17 +58,17 @@ async def test_executes_at_once_by_two_processes_are_one_effect(
     own_database_url: str, tmp_path: Path, provider: tuple[str, Path], prove: Prove, database: str
 ) -> None:
     """`assent serve` by MCP and REST, and `assent stdio` beside it."""
-    house = House(own_database_url, tmp_path, provider, database)
+    deployment = Deployment(own_database_url, tmp_path, provider, database)
     try:
-        await house.open(stdio=True)
-        clients = [house.client() for _ in range(4)]
+        await deployment.open(stdio=True)
+        clients = [deployment.client() for _ in range(4)]
         for number in range(ACTIONS):
             await execute_at_once(clients, f"{number} by processes", CONNECTORS[number % len(CONNECTORS)])
-        heard = [call.reason for call in house.recorder.calls if call.tool == EXECUTE]
-        read = await house.settle()
+        heard = [call.reason for call in deployment.recorder.calls if call.tool == EXECUTE]
+        read = await deployment.settle()
     finally:
-        await house.close()
-    verdict = house.judge(read)
+        await deployment.close()
+    verdict = deployment.judge(read)
     prove.row(f"executes at once by two processes, {database}", "double executes", len(heard), verdict)
     assert verdict.clean, verdict.describe()
     assert set(heard) <= HEARD

@@ -19,7 +19,7 @@ from packages.core.tests.system.processes.test_disk import limit_files, sizes
 from tests.support.effort import PROVE, rounds, share
 from tests.support.fault_proxy import FaultProxy
 from tests.support.postgres_server import MISSING, Cluster, binaries
-from tests.support.proof.house import House
+from tests.support.proof.deployment import Deployment
 from tests.support.proof.worker import plan
 from tests.support.reliability import Prove
 from tests.support.sqlite_files import new_sqlite
@@ -36,7 +36,7 @@ BETWEEN = rounds(12, 60)
 HOUR_MS = 3_600_000
 JUMPS_MS = (2 * HOUR_MS, -2 * HOUR_MS, 26 * HOUR_MS, -HOUR_MS, 60_000, -30_000)
 
-Strike = Callable[[House, "Place"], Awaitable[str]]
+Strike = Callable[[Deployment, "Place"], Awaitable[str]]
 """Does harm and undoes it; returns its name."""
 
 
@@ -50,35 +50,35 @@ class Place:
     jumps: Iterator[int] = field(default_factory=lambda: cycle(JUMPS_MS))
 
 
-async def kill(house: House, place: Place) -> str:
-    await house.kill()
-    await house.serve()
+async def kill(deployment: Deployment, place: Place) -> str:
+    await deployment.kill()
+    await deployment.serve()
     return "kill -9 of assent serve"
 
 
-async def kill_stdio(house: House, place: Place) -> str:
-    piping = house.piping
+async def kill_stdio(deployment: Deployment, place: Place) -> str:
+    piping = deployment.piping
     assert piping is not None
     piping.process.kill()
     await asyncio.to_thread(piping.__exit__)
-    await asyncio.to_thread(house.pipe)
+    await asyncio.to_thread(deployment.pipe)
     return "kill -9 of assent stdio"
 
 
-async def kill_either(house: House, place: Place) -> str:
-    return await house.chance.choice((kill, kill_stdio))(house, place)
+async def kill_either(deployment: Deployment, place: Place) -> str:
+    return await deployment.chance.choice((kill, kill_stdio))(deployment, place)
 
 
-async def crash_database(house: House, place: Place) -> str:
+async def crash_database(deployment: Deployment, place: Place) -> str:
     cluster = place.cluster
     assert cluster is not None
-    sudden = house.chance.random() < 0.5
+    sudden = deployment.chance.random() < 0.5
     await asyncio.to_thread(cluster.kill if sudden else partial(cluster.stop, "immediate"))
     await asyncio.to_thread(cluster.start)
     return "kill -9 of PostgreSQL" if sudden else "immediate stop of PostgreSQL"
 
 
-async def cut_commit(house: House, place: Place) -> str:
+async def cut_commit(deployment: Deployment, place: Place) -> str:
     proxy = place.proxy
     assert proxy is not None
     cuts = proxy.cuts
@@ -87,17 +87,19 @@ async def cut_commit(house: House, place: Place) -> str:
     return "connection cut after COMMIT was sent"
 
 
-async def fill_disk(house: House, place: Place) -> str:
-    assert house.serving is not None
-    pid = house.serving.process.pid
-    refused = count(house, "temporarily_unavailable")
+async def fill_disk(deployment: Deployment, place: Place) -> str:
+    assert deployment.serving is not None
+    pid = deployment.serving.process.pid
+    refused = count(deployment, "temporarily_unavailable")
     for size in (
-        sizes(house.folder),
+        sizes(deployment.folder),
         0,
     ):  # the log may have much room left inside the size of the largest file
         limit_files(pid, size)
         with suppress(TimeoutError):
-            await wait_until(lambda: count(house, "temporarily_unavailable") >= refused + 3, FILL_SECONDS)
+            await wait_until(
+                lambda: count(deployment, "temporarily_unavailable") >= refused + 3, FILL_SECONDS
+            )
             break
     else:
         raise AssertionError("no call was refused although nothing can be written")
@@ -105,19 +107,19 @@ async def fill_disk(house: House, place: Place) -> str:
     return "disk full"
 
 
-async def jump(house: House, place: Place) -> str:
+async def jump(deployment: Deployment, place: Place) -> str:
     """The clock jumps, and half of the time the server is killed meanwhile."""
     by_ms = next(place.jumps)
-    house.move_clock(by_ms)
-    if house.chance.random() < 0.5:
-        await kill(house, place)
-    await house.wait_for_successes(3)
+    deployment.move_clock(by_ms)
+    if deployment.chance.random() < 0.5:
+        await kill(deployment, place)
+    await deployment.wait_for_successes(3)
     return f"clock {'forward' if by_ms > 0 else 'back'}"
 
 
-async def fail_provider(house: House, place: Place) -> str:
-    outcome = house.chance.choice([each for each in Outcome if each is not Outcome.DELIVER])
-    await plan(house.provider_url, [outcome] * 2)
+async def fail_provider(deployment: Deployment, place: Place) -> str:
+    outcome = deployment.chance.choice([each for each in Outcome if each is not Outcome.DELIVER])
+    await plan(deployment.provider_url, [outcome] * 2)
     return f"provider: {outcome}"
 
 
@@ -127,8 +129,8 @@ async def wait_until(condition: Callable[[], bool], seconds: float = DEADLINE_SE
             await asyncio.sleep(0.01)
 
 
-def count(house: House, reason: str) -> int:
-    return sum(call.reason == reason for call in house.recorder.calls)
+def count(deployment: Deployment, reason: str) -> int:
+    return sum(call.reason == reason for call in deployment.recorder.calls)
 
 
 @dataclass(frozen=True)
@@ -199,21 +201,21 @@ async def test_no_fault_loses_or_repeats_anything(
 ) -> None:
     struck: Counter[str] = Counter()
     async with proxied(place) as url:
-        house = House(url, tmp_path, provider, f"{fault.name} {run}")
+        deployment = Deployment(url, tmp_path, provider, f"{fault.name} {run}")
         try:
-            await house.open(stdio=fault.stdio)
+            await deployment.open(stdio=fault.stdio)
             stop = asyncio.Event()
-            load = asyncio.create_task(house.load(stop, CALLERS))
+            load = asyncio.create_task(deployment.load(stop, CALLERS))
             for _ in range(fault.times[PROVE]):
-                await house.wait_for_successes(BETWEEN)
-                struck[await fault.strike(house, place)] += 1
-            await house.wait_for_successes(BETWEEN)
+                await deployment.wait_for_successes(BETWEEN)
+                struck[await fault.strike(deployment, place)] += 1
+            await deployment.wait_for_successes(BETWEEN)
             stop.set()
             await load
-            read = await house.settle()
+            read = await deployment.settle()
         finally:
-            await house.close()
-    verdict = house.judge(read)
+            await deployment.close()
+    verdict = deployment.judge(read)
     prove.row(fault.name, fault.unit, struck.total(), verdict, places=struck)
     assert verdict.clean, verdict.describe()
     assert verdict.effects >= 1 + verdict.actions // 10, "a run in which little is sent proves little"

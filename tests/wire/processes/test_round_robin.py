@@ -13,7 +13,7 @@ import httpx
 import pytest
 from packages.core.tests.unit.kernel.test_images import png
 from starlette.types import ASGIApp, Receive, Scope, Send
-from tests.support.review.kit import House, forms, post
+from tests.support.review.kit import Server, forms, post
 from tests.support.wrap.kit import Wrapped, said
 
 from assent.gate.records import Status
@@ -34,29 +34,29 @@ class RoundRobin:
 
 
 @pytest.fixture
-async def processes(postgres_url: str, tmp_path: Path) -> AsyncIterator[tuple[House, House]]:
+async def processes(postgres_url: str, tmp_path: Path) -> AsyncIterator[tuple[Server, Server]]:
     """Two servers, each with a data directory of its own. The browsers of the first meet both in turn."""
-    first = House(postgres_url, tmp_path / "first", built_in=True)
-    second = House(postgres_url, tmp_path / "second", built_in=True, clock=first.clock)
+    first = Server(postgres_url, tmp_path / "first", built_in=True)
+    second = Server(postgres_url, tmp_path / "second", built_in=True, clock=first.clock)
     first.site = RoundRobin(first.site, second.site)
     async with AsyncExitStack() as stack:
-        for house in (first, second):
-            stack.push_async_callback(house.close)
-            await house.app.prepare()
+        for server in (first, second):
+            stack.push_async_callback(server.close)
+            await server.app.prepare()
         yield first, second
 
 
 @pytest.mark.parametrize("skipped", [0, 1])
 async def test_a_person_signs_in_decides_and_uploads_at_either_process(
-    processes: tuple[House, House], skipped: int
+    processes: tuple[Server, Server], skipped: int
 ) -> None:
-    house, other = processes
+    server, other = processes
     run = await other.stage(post("site", connector="site", verb="publish", title="We are open"))
-    browser = house.browser()
+    browser = server.browser()
     for _ in range(skipped):
         await browser.get("/healthz")
-    await house.owner(browser)
-    await house.decide(browser, run.run_id, run.actions[0].id, "approve")
+    await server.owner(browser)
+    await server.decide(browser, run.run_id, run.actions[0].id, "approve")
     assert (await other.action(run.actions[0].id)).status is Status.APPROVED
     drafted = await upload(browser, "/settings/workspace", "/logo", png())
     shown = await browser.get(drafted.headers["location"])
@@ -73,13 +73,13 @@ async def upload(browser: httpx.AsyncClient, path: str, ending: str, picture: by
 
 
 async def test_a_page_that_is_open_at_one_process_hears_of_a_change_at_the_other(
-    processes: tuple[House, House], monkeypatch: pytest.MonkeyPatch
+    processes: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house, other = processes
+    server, other = processes
     monkeypatch.setattr(live, "POLL_SECONDS", 0.02)
     open_page = Live(other.services)
     heard = asyncio.ensure_future(anext(open_page.changes(await open_page.position())))
-    await house.stage(post("site", connector="site", verb="publish", title="We are open"))
+    await server.stage(post("site", connector="site", verb="publish", title="We are open"))
     assert await asyncio.wait_for(heard, 10)
     open_page.end()
 

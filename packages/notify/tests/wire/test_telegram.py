@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.notify.telegram_server import CHAT, TOKEN, Telegram
-from tests.support.review.kit import House, post
+from tests.support.review.kit import Server, post
 from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.people import targets
@@ -27,8 +27,8 @@ async def telegram(tmp_path: Path) -> AsyncIterator[Telegram]:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, telegram: Telegram) -> AsyncIterator[House]:
-    made = House(
+async def server(tmp_path: Path, telegram: Telegram) -> AsyncIterator[Server]:
+    made = Server(
         new_sqlite(tmp_path / "assent.db"),
         tmp_path,
         telegram_url=telegram.url,
@@ -39,30 +39,30 @@ async def house(tmp_path: Path, telegram: Telegram) -> AsyncIterator[House]:
     await made.close()
 
 
-async def told_by_telegram(house: House, address: str = ADDRESS) -> str:
-    await house.owner(name="Ada")
-    notifier = house.services.notifiers["telegram"]
-    return await targets.add(house.services, targets.of_person(OWNER), notifier, address, by="Ada")
+async def told_by_telegram(server: Server, address: str = ADDRESS) -> str:
+    await server.owner(name="Ada")
+    notifier = server.services.notifiers["telegram"]
+    return await targets.add(server.services, targets.of_person(OWNER), notifier, address, by="Ada")
 
 
 async def test_a_message_is_sent_and_becomes_who_approved_it_and_when(
-    house: House, telegram: Telegram
+    server: Server, telegram: Telegram
 ) -> None:
-    await told_by_telegram(house)
-    run = await house.stage(post(body="The text that nobody may read in a note."))
-    await house.run_jobs()
+    await told_by_telegram(server)
+    run = await server.stage(post(body="The text that nobody may read in a note."))
+    await server.run_jobs()
     assert telegram.messages[1]["chat_id"] == CHAT
     assert telegram.messages[1]["link_preview_options"] == {"is_disabled": True}
     assert telegram.messages[1]["disable_notification"] is False
-    link = f"{house.base_url}/runs/{run.run_id}"
+    link = f"{server.base_url}/runs/{run.run_id}"
     assert telegram.messages[1]["text"] == (
         "Something waits for your decision\n"
         f"One draft in local waits for you: LinkedIn post (medium risk).\n{link}"
     )
 
-    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "approve")
-    house.clock.advance(seconds=10)
-    await house.run_jobs()
+    await server.decide(await server.owner(), run.run_id, run.actions[0].id, "approve")
+    server.clock.advance(seconds=10)
+    await server.run_jobs()
 
     assert [each.key for each in telegram.ledger.effects()] == ["send", "edit"]
     assert len(telegram.messages) == 1
@@ -72,35 +72,37 @@ async def test_a_message_is_sent_and_becomes_who_approved_it_and_when(
     assert ended == link
 
 
-async def test_a_message_that_is_gone_is_followed_by_another(house: House, telegram: Telegram) -> None:
-    await told_by_telegram(house)
-    run = await house.stage(post())
-    await house.run_jobs()
+async def test_a_message_that_is_gone_is_followed_by_another(server: Server, telegram: Telegram) -> None:
+    await told_by_telegram(server)
+    run = await server.stage(post())
+    await server.run_jobs()
     telegram.messages.clear()
 
-    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "reject", reason="Secret reason.")
-    house.clock.advance(seconds=10)
-    await house.run_jobs()
+    await server.decide(
+        await server.owner(), run.run_id, run.actions[0].id, "reject", reason="Secret reason."
+    )
+    server.clock.advance(seconds=10)
+    await server.run_jobs()
 
     assert [each.key for each in telegram.ledger.effects()] == ["send", "send"]
     assert "rejected by Ada at " in telegram.messages[1]["text"]
     assert "Secret reason" not in telegram.messages[1]["text"]
 
 
-async def test_a_wrong_token_is_named_without_the_token(house: House, telegram: Telegram) -> None:
-    await told_by_telegram(house, f"{TOKEN[:-1]}X {CHAT}")
-    await house.stage(post())
+async def test_a_wrong_token_is_named_without_the_token(server: Server, telegram: Telegram) -> None:
+    await told_by_telegram(server, f"{TOKEN[:-1]}X {CHAT}")
+    await server.stage(post())
 
-    await house.run_jobs()
+    await server.run_jobs()
 
-    [target] = await house.app.store.read(lambda: targets.list_targets(targets.of_person(OWNER)))
+    [target] = await server.app.store.read(lambda: targets.list_targets(targets.of_person(OWNER)))
     assert target.problem == "Telegram answered 401: Unauthorized"
     assert target.shown == "bot 123456789, chat …321"
-    assert TOKEN[10:-1] not in repr(await house.everything())
+    assert TOKEN[10:-1] not in repr(await server.everything())
 
 
-async def test_an_address_without_token_or_chat_is_refused(house: House, telegram: Telegram) -> None:
-    notifier, outgoing = house.services.notifiers["telegram"], house.services.outgoing
+async def test_an_address_without_token_or_chat_is_refused(server: Server, telegram: Telegram) -> None:
+    notifier, outgoing = server.services.notifiers["telegram"], server.services.outgoing
     assert notifier.check(outgoing, ADDRESS) == ""
     for wrong in (
         "",

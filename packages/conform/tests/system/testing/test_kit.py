@@ -123,14 +123,14 @@ def test_a_refused_argument_is_a_problem() -> None:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_a_new_operator_has_tests_that_pass(here: Path) -> None:
+def test_a_new_operator_has_tests_that_pass(folder: Path) -> None:
     assert run(["new", "operator", "acme-billing"]) == 0
-    made = here / "acme-billing"
+    made = folder / "acme-billing"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
         cwd=made,
@@ -157,12 +157,12 @@ def test_a_new_operator_has_tests_that_pass(here: Path) -> None:
     ],
 )
 def test_a_name_or_folder_that_cannot_be_used_is_refused(
-    here: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (here / "taken").mkdir()
+    (folder / "taken").mkdir()
     assert run(["new", "operator", *arguments]) == 1
     assert said in capsys.readouterr().err
-    assert [each.name for each in here.iterdir()] == ["taken"]
+    assert [each.name for each in folder.iterdir()] == ["taken"]
 
 
 LETTER = {"body": "Dear Ada, we moved to Lisbon.", "subject": "We moved", "to": ["ada@example.org"]}

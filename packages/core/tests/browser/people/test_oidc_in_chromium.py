@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 from tests.support.chromium import closed
-from tests.support.people.oidc_kit import ANN, OidcHouse, running_provider
+from tests.support.people.oidc_kit import ANN, OidcServer, running_provider
 from tests.support.review.browser import Doors, violations
 from tests.support.sqlite_files import new_sqlite
 
@@ -22,8 +22,8 @@ async def test_a_person_signs_in_with_the_issuer_and_another_is_told_why_not(
         provider.knows("ann", **ANN)
         provider.knows("eve", email="eve@example.com", email_verified=True)
         url = new_sqlite(tmp_path / "assent.db")
-        house = OidcHouse(url, tmp_path, provider, base_url=doors.base_url)
-        doors.open(house)
+        server = OidcServer(url, tmp_path, provider, base_url=doors.base_url)
+        doors.open(server)
         try:
             context = await browser.new_context(viewport={"width": 390, "height": 844})
             page = await context.new_page()
@@ -43,4 +43,4 @@ async def test_a_person_signs_in_with_the_issuer_and_another_is_told_why_not(
             await closed(context)
         finally:
             await doors.close()
-            await house.close()
+            await server.close()

@@ -14,7 +14,7 @@ from tests.support.chromium import closed
 from tests.support.effort import PROVE, pairs
 from tests.support.review.browser import SIZES, Watched, served, watched
 from tests.support.review.hostile import CORPUS
-from tests.support.review.kit import TEXT, House, mail, post
+from tests.support.review.kit import TEXT, Server, mail, post
 from tests.support.review.states import every_state
 
 from assent.engine.actions import actions
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
     async with served(tmp_path) as made:
         yield made
 
@@ -43,10 +43,10 @@ def size(device: str) -> dict[str, int]:
 
 
 @pytest.fixture
-async def at(browser: Browser, house: House, size: dict[str, int], script: str) -> AsyncIterator[Watched]:
+async def at(browser: Browser, server: Server, size: dict[str, int], script: str) -> AsyncIterator[Watched]:
     """A page of this size, with or without script."""
     context = await browser.new_context(viewport=size, java_script_enabled=script == "script")  # type: ignore[arg-type]
-    yield await watched(context, house.base_url)
+    yield await watched(context, server.base_url)
     await closed(context)
 
 
@@ -63,14 +63,14 @@ async def open_form(page: Page, action_id: str, decision: str) -> Locator:
 
 
 @pytest.mark.rule("E21", "E34")
-async def test_open_the_link_read_edit_approve_reject_and_send(house: House, at: Watched) -> None:
-    run = await house.stage(post(), mail(), post("x"))
+async def test_open_the_link_read_edit_approve_reject_and_send(server: Server, at: Watched) -> None:
+    run = await server.stage(post(), mail(), post("x"))
     first, second, third = (action.id for action in run.actions)
     page = at.page
 
     await page.goto(run.review_url)
 
-    assert page.url == f"{house.base_url}/runs/{run.run_id}"
+    assert page.url == f"{server.base_url}/runs/{run.run_id}"
     await expect(page.get_by_role("heading", level=1)).to_have_text("3 drafts wait for you")
     await expect(card(page, first).locator(".text")).to_have_text(TEXT, use_inner_text=True)
     await expect(card(page, second)).to_contain_text("reader3@example.org")
@@ -101,25 +101,25 @@ async def test_open_the_link_read_edit_approve_reject_and_send(house: House, at:
     form = await open_form(page, third, "approve")
     await form.get_by_role("button", name="Approve and send now").click()
     await expect(card(page, third)).to_contain_text("It is in the queue")
-    await house.run_jobs()
+    await server.run_jobs()
     await card(page, third).get_by_role("link", name="Refresh").click()
     await expect(card(page, third)).to_contain_text("https://social.example/posts/1")
 
-    assert [action.action_id for action in house.provider.done] == [third]
-    assert (await house.action(first)).status == "approved"
-    assert (await house.action(second)).rejection == "Not to these people."
+    assert [action.action_id for action in server.provider.done] == [third]
+    assert (await server.action(first)).status == "approved"
+    assert (await server.action(second)).rejection == "Not to these people."
     assert at.alarms == []
 
 
 async def test_everything_to_press_is_thumb_sized_and_nothing_is_wider_than_the_window(
-    house: House, browser: Browser
+    server: Server, browser: Browser
 ) -> None:
     runs = [
-        await house.stage(post(), mail(60, subject="A" * 200, body="W" * 5_000)),
-        *await every_state(house),
+        await server.stage(post(), mail(60, subject="A" * 200, body="W" * 5_000)),
+        *await every_state(server),
     ]
     context = await browser.new_context()
-    page = (await watched(context, house.base_url)).page
+    page = (await watched(context, server.base_url)).page
     for run in runs:
         await page.goto(run.review_url)
         await _open_everything(page)
@@ -138,10 +138,10 @@ async def test_everything_to_press_is_thumb_sized_and_nothing_is_wider_than_the_
     await closed(context)
 
 
-async def test_it_can_be_used_with_the_keyboard_alone(house: House, browser: Browser) -> None:
-    run = await house.stage(post())
+async def test_it_can_be_used_with_the_keyboard_alone(server: Server, browser: Browser) -> None:
+    run = await server.stage(post())
     context = await browser.new_context()
-    page = (await watched(context, house.base_url)).page
+    page = (await watched(context, server.base_url)).page
     await page.goto(run.review_url)
     await page.locator("details.approve > summary").focus()
     await page.keyboard.press("Enter")
@@ -151,14 +151,14 @@ async def test_it_can_be_used_with_the_keyboard_alone(house: House, browser: Bro
     await page.keyboard.press("Enter")
 
     await expect(page.get_by_role("status")).to_contain_text("Approved")
-    assert (await house.action(run.actions[0].id)).status == "approved"
+    assert (await server.action(run.actions[0].id)).status == "approved"
     await closed(context)
 
 
 async def test_high_risk_asks_to_sign_in_and_the_open_form_works_after_that(
-    house: House, at: Watched, script: str
+    server: Server, at: Watched, script: str
 ) -> None:
-    run = await house.stage(mail(60))
+    run = await server.stage(mail(60))
     page, action_id = at.page, run.actions[0].id
     await page.goto(run.review_url)
     form = await open_form(page, action_id, "approve")
@@ -168,7 +168,7 @@ async def test_high_risk_asks_to_sign_in_and_the_open_form_works_after_that(
     await expect(page.get_by_role("alert")).to_contain_text("This needs a signed-in person")
 
     other_tab = await page.context.new_page()
-    await other_tab.goto(house.base_url + await house.sign_in_path())
+    await other_tab.goto(server.base_url + await server.sign_in_path())
     await other_tab.get_by_label("Your name").fill("Grace Hopper")
     await other_tab.get_by_role("button", name="Sign in").click()
     await expect(other_tab.get_by_role("heading", name="One thing waits for you")).to_be_visible()
@@ -178,11 +178,11 @@ async def test_high_risk_asks_to_sign_in_and_the_open_form_works_after_that(
     await expect(page.get_by_role("heading", level=1)).to_have_text("Approve this?")
     if script == "no script":
         await expect(page.locator("main")).to_contain_text("This browser has no key for this")
-        assert (await house.action(action_id)).approval is None
+        assert (await server.action(action_id)).approval is None
         return
     await page.get_by_role("button", name="Approve", exact=True).click()
     await expect(card(page, action_id)).to_contain_text("Approved by Grace Hopper")
-    approval = (await house.action(action_id)).approval
+    approval = (await server.action(action_id)).approval
     assert approval is not None
     assert approval.assurance == "person"
 
@@ -193,11 +193,11 @@ async def _open_everything(page: Page) -> None:
     )
 
 
-async def hostile_run(house: House) -> str:
+async def hostile_run(server: Server) -> str:
     """A run with every payload in every place that can hold one."""
-    run = await house.stage(*(mail(warnings=(payload,), recommendations=(payload,)) for payload in CORPUS))
+    run = await server.stage(*(mail(warnings=(payload,), recommendations=(payload,)) for payload in CORPUS))
     for staged, payload in zip(run.actions, CORPUS, strict=True):
-        action = await house.action(staged.id)
+        action = await server.action(staged.id)
         effect = msgspec.structs.replace(
             action.effect,
             body=payload,
@@ -213,17 +213,17 @@ async def hostile_run(house: House) -> str:
             details={payload: payload},
         )
         changed = msgspec.structs.replace(action, effect=effect, digest=effect.digest())
-        await house.app.store.write(partial(actions.put_without_event, changed))
-    browser = await house.opened(run)
+        await server.app.store.write(partial(actions.put_without_event, changed))
+    browser = await server.opened(run)
     for staged, payload in list(zip(run.actions, CORPUS, strict=True))[:20]:
-        await house.decide(browser, run.run_id, staged.id, "reject", reason=payload, name=f"{payload} x")
+        await server.decide(browser, run.run_id, staged.id, "reject", reason=payload, name=f"{payload} x")
     return run.review_url
 
 
-async def test_whoever_watches_hears_what_a_payload_would_do(house: House, browser: Browser) -> None:
+async def test_whoever_watches_hears_what_a_payload_would_do(server: Server, browser: Browser) -> None:
     """The control of the test below: without our escaping and policy the same payloads do something."""
     context = await browser.new_context()
-    seen = await watched(context, house.base_url)
+    seen = await watched(context, server.base_url)
     async with seen.page.expect_event("dialog"):
         await seen.page.set_content("<img src='data:,' onerror=alert(1)><script>undefined.x</script>")
     await closed(context)
@@ -232,12 +232,12 @@ async def test_whoever_watches_hears_what_a_payload_would_do(house: House, brows
 
 
 async def test_no_payload_of_the_corpus_does_anything(
-    house: House, browser: Browser, size: dict[str, int]
+    server: Server, browser: Browser, size: dict[str, int]
 ) -> None:
     """No dialog, no console error, no request to elsewhere, and the page still says what it should."""
-    url = await hostile_run(house)
+    url = await hostile_run(server)
     context = await browser.new_context(viewport=size)  # type: ignore[arg-type]
-    seen = await watched(context, house.base_url)
+    seen = await watched(context, server.base_url)
     page = seen.page
     await page.goto(url)
     await _open_everything(page)
@@ -251,7 +251,7 @@ async def test_no_payload_of_the_corpus_does_anything(
     assert set(shown) <= {payload.replace("\r\n", "\n") for payload in CORPUS}
     assert await page.locator("script, object, embed, svg:not(.sigil), style, base").count() == 0
     assert await page.locator('iframe:not([sandbox=""])').count() == 0
-    await page.goto(house.base_url + await house.sign_in_path())
+    await page.goto(server.base_url + await server.sign_in_path())
     await page.get_by_role("button", name="Sign in").click()
     await expect(page.locator("body")).to_have_attribute("data-live", "on")
     assert re.match(r"\(\d+\) Inbox", await page.title())

@@ -11,16 +11,16 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, expect
 from tests.support.chromium import closed
 from tests.support.keyed_browser import is_confirm_page
-from tests.support.net.far_side import Answer, far_side
+from tests.support.net.stub_server import Answer, stub_server
 from tests.support.review.browser import served, violations
-from tests.support.review.kit import BROWSER, House, form, forms, mail
+from tests.support.review.kit import BROWSER, Server, form, forms, mail
 from tests.support.shell.screen import sign_in
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
     async with served(tmp_path, host="localhost") as made:
         await made.app.prepare()
         yield made
@@ -50,45 +50,45 @@ async def authenticator(page: Page, *, verified: bool = True) -> None:
     await session.send("WebAuthn.addVirtualAuthenticator", {"options": options})
 
 
-async def press_approve(house: House, page: Page) -> str:
+async def press_approve(server: Server, page: Page) -> str:
     """Press approve for something of high risk; the action."""
-    run = await house.stage(mail(recipients=60))
+    run = await server.stage(mail(recipients=60))
     action_id: str = run.actions[0].id
-    await page.goto(f"{house.base_url}/runs/{run.run_id}?action={action_id}&open=approve#action-{action_id}")
+    await page.goto(f"{server.base_url}/runs/{run.run_id}?action={action_id}&open=approve#action-{action_id}")
     approving = page.locator(f'form[data-decision="approve"][data-action-id="{action_id}"]')
     await approving.get_by_role("button", name="Approve only").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Approve this?")
     return action_id
 
 
-async def approval(house: House, action_id: str) -> str | None:
-    action = await house.action(action_id)
+async def approval(server: Server, action_id: str) -> str | None:
+    action = await server.action(action_id)
     return action.approval.assurance.value if action.approval is not None else None
 
 
 async def test_a_person_confirms_high_risk_with_the_key_of_their_browser(
-    house: House, context: BrowserContext
+    server: Server, context: BrowserContext
 ) -> None:
-    await sign_in(context, house)
+    await sign_in(context, server)
     page = await context.new_page()
 
-    action_id = await press_approve(house, page)
+    action_id = await press_approve(server, page)
     assert await violations(page) == []
     await page.get_by_role("button", name="Approve", exact=True).click()
     await page.wait_for_url("**did=approve**")
 
-    assert await approval(house, action_id) == "person"
+    assert await approval(server, action_id) == "person"
     await page.evaluate("new Promise(done => { indexedDB.deleteDatabase('assent-keys').onsuccess = done })")
-    second = await press_approve(house, page)
+    second = await press_approve(server, page)
     await expect(page.get_by_role("heading", name="This browser has no key for this")).to_be_visible()
     await expect(page.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
-    assert await approval(house, second) is None
+    assert await approval(server, second) is None
 
 
-async def test_the_key_cannot_be_exported(house: House, context: BrowserContext) -> None:
-    await sign_in(context, house)
+async def test_the_key_cannot_be_exported(server: Server, context: BrowserContext) -> None:
+    await sign_in(context, server)
     page = await context.new_page()
-    await page.goto(f"{house.base_url}/sign-in")
+    await page.goto(f"{server.base_url}/sign-in")
     said = await page.evaluate("""new Promise(done => {
       const opening = indexedDB.open("assent-keys", 1);
       opening.onsuccess = () => {
@@ -101,10 +101,10 @@ async def test_the_key_cannot_be_exported(house: House, context: BrowserContext)
 
 
 async def test_a_page_on_another_port_gets_the_cookie_and_can_confirm_nothing(
-    house: House, context: BrowserContext
+    server: Server, context: BrowserContext
 ) -> None:
-    await sign_in(context, house)
-    with far_side() as far:
+    await sign_in(context, server)
+    with stub_server() as far:
         far.answers["/"] = Answer(
             body=b"<!doctype html><title>x</title>", headers={"Content-Type": "text/html"}
         )
@@ -122,16 +122,16 @@ async def test_a_page_on_another_port_gets_the_cookie_and_can_confirm_nothing(
                 credentials: "include"}).catch(error => error);
               return answer.type || String(answer);
             }""",
-            house.base_url,
+            server.base_url,
         )
         assert refused in ("opaque", "TypeError: Failed to fetch")
 
         # The server of the attacker, with every cookie and every form.
-        async with httpx.AsyncClient(base_url=house.base_url, cookies=cookies, headers=BROWSER) as stolen:
-            run = await house.stage(mail(recipients=60))
+        async with httpx.AsyncClient(base_url=server.base_url, cookies=cookies, headers=BROWSER) as stolen:
+            run = await server.stage(mail(recipients=60))
             action_id = run.actions[0].id
             shown = form((await stolen.get(f"/runs/{run.run_id}")).text, action_id, "approve")
-            before = await house.everything()
+            before = await server.everything()
             assert is_confirm_page(await stolen.post(shown.address, data=shown.fields))
             for path, fields in (
                 ("/settings/policy", {"preset": "people"}),
@@ -141,11 +141,11 @@ async def test_a_page_on_another_port_gets_the_cookie_and_can_confirm_nothing(
                 told = [each for each in forms((await stolen.get(path)).text) if each.address == path]
                 answer = await stolen.post(path, data={**told[-1].fields, **fields})
                 assert is_confirm_page(answer), path
-            assert await house.everything() == before
+            assert await server.everything() == before
 
 
-async def add_passkey(house: House, page: Page) -> None:
-    await page.goto(f"{house.base_url}/settings/passkeys")
+async def add_passkey(server: Server, page: Page) -> None:
+    await page.goto(f"{server.base_url}/settings/passkeys")
     await page.get_by_label("What you call it").fill("Laptop")
     await page.get_by_role("button", name="Add a passkey").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Add this passkey?")
@@ -154,58 +154,58 @@ async def add_passkey(house: House, page: Page) -> None:
 
 
 async def test_a_passkey_is_added_signs_in_confirms_and_is_removed(
-    house: House, context: BrowserContext
+    server: Server, context: BrowserContext
 ) -> None:
-    await sign_in(context, house)
+    await sign_in(context, server)
     page = await context.new_page()
     await authenticator(page)
-    await add_passkey(house, page)
+    await add_passkey(server, page)
     assert await violations(page) == []
 
-    action_id = await press_approve(house, page)
+    action_id = await press_approve(server, page)
     await page.get_by_role("button", name="Approve with a passkey").click()
     await page.wait_for_url("**did=approve**")
-    assert await approval(house, action_id) == "passkey"
+    assert await approval(server, action_id) == "passkey"
 
     await context.clear_cookies()
-    await page.goto(f"{house.base_url}/sign-in")
+    await page.goto(f"{server.base_url}/sign-in")
     assert await violations(page) == []
     await page.get_by_role("button", name="Sign in with a passkey").click()
     await page.wait_for_url("**/inbox")
-    action_id = await press_approve(house, page)
+    action_id = await press_approve(server, page)
     await page.get_by_role("button", name="Approve", exact=True).click()
     await page.wait_for_url("**did=approve**")
-    assert await approval(house, action_id) == "person"
+    assert await approval(server, action_id) == "person"
 
-    await page.goto(f"{house.base_url}/settings/passkeys")
+    await page.goto(f"{server.base_url}/settings/passkeys")
     await page.get_by_role("button", name="Remove Laptop").click()
     await page.get_by_role("button", name="Remove it", exact=True).click()
     await expect(page.get_by_text("You have none here yet.")).to_be_visible()
 
 
-async def test_a_passkey_without_a_verified_user_is_refused(house: House, context: BrowserContext) -> None:
-    await sign_in(context, house)
+async def test_a_passkey_without_a_verified_user_is_refused(server: Server, context: BrowserContext) -> None:
+    await sign_in(context, server)
     page = await context.new_page()
     await authenticator(page, verified=False)
-    await page.goto(f"{house.base_url}/settings/passkeys")
+    await page.goto(f"{server.base_url}/settings/passkeys")
     await page.get_by_role("button", name="Add a passkey").click()
     await expect(page.get_by_role("alert")).to_be_visible()
-    assert (await house.everything())["passkeys"] == []
+    assert (await server.everything())["passkeys"] == []
 
 
-async def test_a_passkey_used_on_another_port_is_refused(house: House, context: BrowserContext) -> None:
-    await sign_in(context, house)
+async def test_a_passkey_used_on_another_port_is_refused(server: Server, context: BrowserContext) -> None:
+    await sign_in(context, server)
     page = await context.new_page()
     await authenticator(page)
-    await add_passkey(house, page)
-    action_id = await press_approve(house, page)
+    await add_passkey(server, page)
+    action_id = await press_approve(server, page)
     fields = await page.evaluate(
         "Object.fromEntries(new FormData(document.querySelector('[data-confirms]')))"
     )
     told = await page.locator("[data-confirms]").evaluate(
         "form => ({...form.dataset, action: form.getAttribute('action')})"
     )
-    with far_side() as far:
+    with stub_server() as far:
         far.answers["/"] = Answer(
             body=b"<!doctype html><title>x</title>", headers={"Content-Type": "text/html"}
         )
@@ -214,11 +214,11 @@ async def test_a_passkey_used_on_another_port_is_refused(house: House, context: 
     assert proof.startswith("passkey:")
     cookies = {each["name"]: each["value"] for each in await context.cookies()}
 
-    async with httpx.AsyncClient(base_url=house.base_url, cookies=cookies, headers=BROWSER) as stolen:
+    async with httpx.AsyncClient(base_url=server.base_url, cookies=cookies, headers=BROWSER) as stolen:
         answer = await stolen.post(told["action"], data={**fields, "proof": proof})
 
     assert answer.status_code == 403
-    assert await approval(house, action_id) is None
+    assert await approval(server, action_id) is None
 
 
 ASSERT = """async ([fields, told]) => {

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.shell.fixtures import house, screen
+from tests.support.shell.fixtures import screen, server
 
-__all__ = ["house", "screen"]
+__all__ = ["screen", "server"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 from tests.support.review.hostile import CORPUS
-from tests.support.review.kit import House, mail, post
+from tests.support.review.kit import Server, mail, post
 from tests.support.shell.fixtures import OpenScreen
 from tests.support.shell.screen import every_look
 
@@ -34,11 +34,11 @@ def works(action: object) -> Delivered:
 
 @every_look
 async def test_review_edit_approve_and_look_at_the_action(
-    screen: OpenScreen, house: House, width: int, dark: bool
+    screen: OpenScreen, server: Server, width: int, dark: bool
 ) -> None:
-    house.provider.then = works
+    server.provider.then = works
     thread = ["First of the thread. 1/2", "And the second. 2/2"]
-    run = await house.stage(
+    run = await server.stage(
         post(body=LONG),
         post("x", body="\n\n".join(thread), details={"thread": thread}),
         mail(html=HTML),
@@ -65,7 +65,7 @@ async def test_review_edit_approve_and_look_at_the_action(
     await at.goto(f"/runs/{run.run_id}?action={first}&open=approve")
     await at.page.get_by_role("button", name="Approve and send now").click()
     await expect(at.page.locator(f"#action-{first}")).to_contain_text("in the queue")
-    await house.run_jobs()
+    await server.run_jobs()
     await at.goto(f"/actions/{first}")
     await expect(at.page.locator(f"#action-{first} .timeline")).to_contain_text("Viewed by Ada Lovelace")
     await expect(at.page.locator("main")).to_contain_text("https://social.example/posts/1")
@@ -74,16 +74,16 @@ async def test_review_edit_approve_and_look_at_the_action(
 
 @every_look
 async def test_select_several_decide_together_and_answer_an_unknown_outcome(
-    screen: OpenScreen, house: House, width: int, dark: bool
+    screen: OpenScreen, server: Server, width: int, dark: bool
 ) -> None:
-    run = await house.stage(
+    run = await server.stage(
         *(post("site", connector="site", title=f"Note {n}", body=f"Note {n}: it works.") for n in (1, 2)),
         post(body="Something whose outcome nobody knows, because the line broke."),
     )
-    house.provider.then = silence
+    server.provider.then = silence
     at = await screen(f"/runs/{run.run_id}?action={run.actions[2].id}&open=approve", width=width, dark=dark)
     await at.page.get_by_role("button", name="Approve and send now").click()
-    await house.run_jobs()
+    await server.run_jobs()
 
     await at.goto("/inbox")
     await at.ready()
@@ -96,7 +96,7 @@ async def test_select_several_decide_together_and_answer_an_unknown_outcome(
     await expect(at.page.get_by_role("heading", level=1)).to_have_text("Approve 2 together?")
     await at.page.get_by_role("button", name="Approve all 2", exact=True).click()
     await expect(at.page.get_by_text("2 approved.")).to_be_visible()
-    assert (await house.action(run.actions[1].id)).status == "approved"
+    assert (await server.action(run.actions[1].id)).status == "approved"
 
     await at.goto(f"/runs/{run.run_id}#action-{run.actions[2].id}")
     await expect(at.page.locator("main")).to_contain_text("linkedin.com/in/me/recent-activity")
@@ -105,13 +105,13 @@ async def test_select_several_decide_together_and_answer_an_unknown_outcome(
     await card.locator("[name=evidence]").fill("https://social.example/posts/7")
     await card.get_by_role("button", name="Record this answer").click()
     await expect(at.page.get_by_role("status")).to_contain_text("Your answer is on record")
-    assert (await house.action(run.actions[2].id)).status == "executed"
+    assert (await server.action(run.actions[2].id)).status == "executed"
 
 
 async def test_the_inbox_is_worked_with_keys_and_they_can_be_switched_off(
-    screen: OpenScreen, house: House
+    screen: OpenScreen, server: Server
 ) -> None:
-    run = await house.stage(mail(60, subject="A key to this one"), post(body="Another one for the keys."))
+    run = await server.stage(mail(60, subject="A key to this one"), post(body="Another one for the keys."))
     at = await screen("/inbox?q=key")
     await at.ready()
     await at.page.keyboard.press("j")
@@ -122,7 +122,7 @@ async def test_the_inbox_is_worked_with_keys_and_they_can_be_switched_off(
     await expect(at.page.locator(f"#action-{run.actions[0].id} details.approve")).to_have_attribute(
         "open", ""
     )
-    assert (await house.action(run.actions[0].id)).status == "awaiting_approval"
+    assert (await server.action(run.actions[0].id)).status == "awaiting_approval"
     await at.page.go_back()
     await at.page.keyboard.press("?")
     await expect(at.page.locator("#keys-help")).to_be_visible()
@@ -142,51 +142,51 @@ async def test_the_inbox_is_worked_with_keys_and_they_can_be_switched_off(
 
 
 async def test_the_decision_of_somebody_else_appears_in_an_open_inbox(
-    screen: OpenScreen, house: House
+    screen: OpenScreen, server: Server
 ) -> None:
-    run = await house.stage(post(body="Somebody else is faster with this one."))
+    run = await server.stage(post(body="Somebody else is faster with this one."))
     at = await screen("/inbox")
     await at.ready()
     row = at.page.locator(f"#row-{run.actions[0].id}")
     await expect(row).to_be_visible()
     decider = Decider(LOCAL_WORKSPACE, "Grace", Assurance.PERSON, "test", "grace")
-    await house.app.store.write(
+    await server.app.store.write(
         lambda: decisions.reject(
             decider,
             ActionId(run.actions[0].id),
             "No.",
             SeenVersion(),
-            house.clock.now_ms(),
+            server.clock.now_ms(),
         )
     )
 
     await expect(row).to_have_count(0)
 
 
-async def test_no_payload_does_anything_in_the_inbox_or_its_pane(screen: OpenScreen, house: House) -> None:
-    ids = [(await house.store_as_is(mail(subject=text, body=text, html=text)))[1] for text in CORPUS[:12]]
+async def test_no_payload_does_anything_in_the_inbox_or_its_pane(screen: OpenScreen, server: Server) -> None:
+    ids = [(await server.store_as_is(mail(subject=text, body=text, html=text)))[1] for text in CORPUS[:12]]
     at = await screen("/inbox")
     await at.ready()
     for action_id in ids[:4]:
         await at.goto(f"/inbox/pane/{action_id}")
-    action = await house.action(ids[0])
+    action = await server.action(ids[0])
     await at.goto(f"/runs/{action.run_id}/actions/{ids[0]}/html")
     assert await at.page.locator("script, form, a[href]").count() == 0
     for action_id in ids:
         decider = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test", "ada")
-        await house.app.store.write(
+        await server.app.store.write(
             lambda action_id=action_id, decider=decider: decisions.reject(  # type: ignore[misc]
-                decider, ActionId(action_id), "No.", SeenVersion(), house.clock.now_ms()
+                decider, ActionId(action_id), "No.", SeenVersion(), server.clock.now_ms()
             )
         )
 
 
 @every_look
 async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_card(
-    screen: OpenScreen, house: House, width: int, dark: bool
+    screen: OpenScreen, server: Server, width: int, dark: bool
 ) -> None:
-    house.provider.then = works
-    run = await house.stage(post(body=LONG), mail(), post("x", body="A short one."))
+    server.provider.then = works
+    run = await server.stage(post(body=LONG), mail(), post("x", body="A short one."))
     decided = run.actions[2].id
     at = await screen(f"/runs/{run.run_id}?action={decided}&open=ask", width=width, dark=dark)
     card = at.page.locator(f"#action-{decided}")

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from tests.support.chromium import AXE, closed
 from tests.support.effort import PROVE
 from tests.support.review.browser import COLOUR_RULES, Watched, served, violations, watched
-from tests.support.review.kit import BROWSER, House, post
+from tests.support.review.kit import BROWSER, Server, post
 from tests.support.review.states import every_state
 from tests.support.shell.atlas import EMPTY, OTHERS, STATES, VIEWS, View, follow
 from tests.support.shell.company import opened_company
@@ -38,18 +38,18 @@ OPEN_ALL = """document.querySelectorAll("main details:not(.export-menu)")
 
 
 @pytest.fixture(scope="module")
-async def company(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[House, dict[str, str]]]:
-    async with opened_company(tmp_path_factory.mktemp("company")) as (house, places):
-        yield house, places
+async def company(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Server, dict[str, str]]]:
+    async with opened_company(tmp_path_factory.mktemp("company")) as (server, places):
+        yield server, places
 
 
 @pytest.fixture(scope="module")
-async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[House, dict[str, str]]]:
+async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Server, dict[str, str]]]:
     """A server as it is started, on which proposals are held after the second one."""
     directory: Path = tmp_path_factory.mktemp("empty")
-    async with served(directory, built_in=True, held_after=2) as house:
-        await house.app.prepare()
-        yield house, {"held": f"/inbox/held/{LOCAL_WORKSPACE}/local"}
+    async with served(directory, built_in=True, held_after=2) as server:
+        await server.app.prepare()
+        yield server, {"held": f"/inbox/held/{LOCAL_WORKSPACE}/local"}
 
 
 def choose_looks(place: int) -> list[Look]:
@@ -61,9 +61,9 @@ def choose_looks(place: int) -> list[Look]:
 class Guest:
     """One tab of a browser, which is led from page to page."""
 
-    def __init__(self, seen: Watched, house: House) -> None:
+    def __init__(self, seen: Watched, server: Server) -> None:
         self._seen = seen
-        self._house = house
+        self._house = server
         self._status = 0
         """Of the page that is shown."""
         seen.page.on("response", self._hear)
@@ -73,11 +73,11 @@ class Guest:
             self._status = answer.status
 
     @classmethod
-    async def enter(cls, context: BrowserContext, house: House) -> Guest:
-        seen = await watched(context, house.base_url)
+    async def enter(cls, context: BrowserContext, server: Server) -> Guest:
+        seen = await watched(context, server.base_url)
         await seen.page.add_init_script(REPORTS)
         await seen.page.add_init_script(path=AXE)
-        return cls(seen, house)
+        return cls(seen, server)
 
     async def look_at(self, view: View, places: dict[str, str], look: Look) -> list[str]:
         """Open a page and list everything that is wrong with it."""
@@ -109,16 +109,16 @@ class Guest:
 
 
 async def look_at_all(
-    browser: Browser, house: House, views: Sequence[View], places: dict[str, str]
+    browser: Browser, server: Server, views: Sequence[View], places: dict[str, str]
 ) -> list[str]:
     contexts = [await browser.new_context(reduced_motion="reduce") for _ in range(2)]
     wrong: list[str] = []
     try:
-        await sign_in(contexts[0], house, name="Ingrid Solberg")
-        owner, visitor = [await Guest.enter(context, house) for context in contexts]
+        await sign_in(contexts[0], server, name="Ingrid Solberg")
+        owner, visitor = [await Guest.enter(context, server) for context in contexts]
         for place, view in enumerate(views):
             for look in choose_looks(place)[: view.looks]:
-                known = {**places, "sign_in": await house.sign_in_path()}
+                known = {**places, "sign_in": await server.sign_in_path()}
                 guest = visitor if view.visitor else owner
                 wrong += await guest.look_at(view, known, look)
     finally:
@@ -129,50 +129,50 @@ async def look_at_all(
 
 @pytest.mark.prove
 async def test_every_page_is_accessible_and_fits_light_and_dark_in_every_width(
-    browser: Browser, company: tuple[House, dict[str, str]]
+    browser: Browser, company: tuple[Server, dict[str, str]]
 ) -> None:
-    house, places = company
-    assert await look_at_all(browser, house, VIEWS, places) == []
+    server, places = company
+    assert await look_at_all(browser, server, VIEWS, places) == []
 
 
 @pytest.mark.prove
 async def test_every_page_of_an_empty_server_is_accessible_and_fits(
-    browser: Browser, empty: tuple[House, dict[str, str]]
+    browser: Browser, empty: tuple[Server, dict[str, str]]
 ) -> None:
-    house, places = empty
-    wrong = await look_at_all(browser, house, [each for each in EMPTY if each.name != "held"], places)
+    server, places = empty
+    wrong = await look_at_all(browser, server, [each for each in EMPTY if each.name != "held"], places)
     for number in range(6):
-        await house.stage(post(body=f"Number {number}, and {'it works ' * 8}", connector="manual"))
-    wrong += await look_at_all(browser, house, [each for each in EMPTY if each.name == "held"], places)
+        await server.stage(post(body=f"Number {number}, and {'it works ' * 8}", connector="manual"))
+    wrong += await look_at_all(browser, server, [each for each in EMPTY if each.name == "held"], places)
     assert wrong == []
 
 
 @pytest.mark.prove
 async def test_an_action_in_every_state_is_accessible_and_fits(browser: Browser, tmp_path: Path) -> None:
-    async with served(tmp_path) as house:
-        waiting, decided, report, by_hand = await every_state(house)
-        house.clock.advance(hours=2)
+    async with served(tmp_path) as server:
+        waiting, decided, report, by_hand = await every_state(server)
+        server.clock.advance(hours=2)
         places = {
             "waiting": waiting.run_id,
             "decided": decided.run_id,
-            "waiting_link": waiting.review_url.removeprefix(house.base_url),
-            "report_link": report.review_url.removeprefix(house.base_url),
-            "by_hand_link": by_hand.review_url.removeprefix(house.base_url),
+            "waiting_link": waiting.review_url.removeprefix(server.base_url),
+            "report_link": report.review_url.removeprefix(server.base_url),
+            "by_hand_link": by_hand.review_url.removeprefix(server.base_url),
         }
-        assert await look_at_all(browser, house, STATES, places) == []
+        assert await look_at_all(browser, server, STATES, places) == []
 
 
-async def test_every_route_of_a_page_is_among_them(company: tuple[House, dict[str, str]]) -> None:
-    house, places = company
-    routes = {route.path for route in find_routes(house) if "GET" in (route.methods or ())}
+async def test_every_route_of_a_page_is_among_them(company: tuple[Server, dict[str, str]]) -> None:
+    server, places = company
+    routes = {route.path for route in find_routes(server) if "GET" in (route.methods or ())}
     pages = {view.route for view in (*VIEWS, *EMPTY) if view.route}
     pages |= {view.at for view in VIEWS if view.at}
-    answers = {route.path for route in find_routes(house)}
+    answers = {route.path for route in find_routes(server)}
 
     assert routes - pages - OTHERS.keys() == set(), "pages that no view shows"
     assert pages - answers == set(), "views of routes that are gone"
     assert OTHERS.keys() - routes == set()
-    owner = await house.owner()
+    owner = await server.owner()
     for route, path in OTHERS.items():
         if path:
             answer = await owner.get(path.format_map(places), headers=BROWSER)
@@ -180,7 +180,7 @@ async def test_every_route_of_a_page_is_among_them(company: tuple[House, dict[st
             assert not is_page, f"{route} is a page"
 
 
-def find_routes(house: House) -> list[Route]:
+def find_routes(server: Server) -> list[Route]:
     """The routes behind the guard of the site."""
-    site: Any = house.site
+    site: Any = server.site
     return [route for route in site._app.routes if isinstance(route, Route)]

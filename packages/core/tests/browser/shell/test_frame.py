@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from playwright.async_api import expect
-from tests.support.review.kit import House, post
+from tests.support.review.kit import Server, post
 from tests.support.shell.fixtures import OpenScreen
 
 from assent.serving.web.shell.rendering import MEDIA_TYPES, STYLE_SHEET, asset_path, find_asset, join_styles
@@ -54,49 +54,49 @@ def test_no_two_screens_style_the_same_class() -> None:
     assert {name: found for name, found in owners.items() if len(found) > 1 and name not in shared} == {}
 
 
-async def test_the_style_sheet_names_fonts_that_are_served(house: House) -> None:
+async def test_the_style_sheet_names_fonts_that_are_served(server: Server) -> None:
     sheet = find_asset(asset_path(STYLE_SHEET))
     assert sheet is not None
     fonts = re.findall(r"url\((/static/[^)]+)\)", sheet.content.decode())
     assert len(fonts) == 4
-    async with httpx.AsyncClient(base_url=house.base_url) as client:
+    async with httpx.AsyncClient(base_url=server.base_url) as client:
         for font in fonts:
             answer = await client.get(font)
             assert (answer.status_code, answer.headers["content-type"]) == (200, "font/woff2"), font
 
 
-async def test_a_change_reaches_an_open_page_and_its_title(screen: OpenScreen, house: House) -> None:
+async def test_a_change_reaches_an_open_page_and_its_title(screen: OpenScreen, server: Server) -> None:
     at = await screen("/inbox")
     await at.ready()
     before = await at.page.locator("[data-row]").count()
 
-    await house.stage(post(body="Something new that somebody should read before it goes out."))
+    await server.stage(post(body="Something new that somebody should read before it goes out."))
 
     await expect(at.page.locator("[data-row]")).to_have_count(before + 1)
     await expect(at.page).to_have_title(f"({before + 1}) Inbox · Assent")
 
 
 async def test_what_happened_while_the_connection_was_lost_is_there_when_it_is_back(
-    screen: OpenScreen, house: House
+    screen: OpenScreen, server: Server
 ) -> None:
     at = await screen("/inbox", allow=("ERR_", "sseError", "Failed to load"))
     await at.ready()
     before = await at.page.locator("[data-row]").count()
-    await house.doors.close()
+    await server.doors.close()
     await expect(at.page.locator("body")).to_have_attribute("data-live", "lost")
-    await house.stage(post(body="Prepared while nobody could hear of it, and shown all the same."))
-    house.doors.open(house)
+    await server.stage(post(body="Prepared while nobody could hear of it, and shown all the same."))
+    server.doors.open(server)
 
     await expect(at.page.locator("[data-row]")).to_have_count(before + 1, timeout=15_000)
 
 
-async def test_a_paused_page_stays_as_it_is_until_it_is_resumed(screen: OpenScreen, house: House) -> None:
+async def test_a_paused_page_stays_as_it_is_until_it_is_resumed(screen: OpenScreen, server: Server) -> None:
     at = await screen("/inbox")
     await at.ready()
     before = await at.page.locator("[data-row]").count()
     await at.page.locator(".user-menu summary").click()
     await at.page.get_by_role("button", name="Pause live updates").click()
-    await house.stage(post(body="Prepared while the page was paused by whoever looks at it."))
+    await server.stage(post(body="Prepared while the page was paused by whoever looks at it."))
     await expect(at.page.get_by_text("Paused.")).to_be_visible()
     assert await at.page.locator("[data-row]").count() == before
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from playwright.async_api import expect
-from tests.support.review.kit import House
+from tests.support.review.kit import Server
 from tests.support.shell import weeks
 from tests.support.shell.fixtures import OpenScreen
 from tests.support.shell.weeks import Weeks
@@ -15,8 +15,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 @pytest.fixture(scope="module")
-async def past(house: House) -> Weeks:
-    return await weeks.live_through(house)
+async def past(server: Server) -> Weeks:
+    return await weeks.live_through(server)
 
 
 async def test_a_day_of_the_histogram_and_a_choice_filter_at_once(screen: OpenScreen, past: Weeks) -> None:
@@ -43,7 +43,7 @@ async def test_a_rule_is_written_and_confirmed_in_the_page(screen: OpenScreen, p
 
 
 async def test_the_zone_of_the_browser_is_taken_when_a_person_first_signs_in(
-    screen: OpenScreen, house: House, past: Weeks
+    screen: OpenScreen, server: Server, past: Weeks
 ) -> None:
     at = await screen("/settings")
     zone = await at.page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")

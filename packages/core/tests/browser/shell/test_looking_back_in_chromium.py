@@ -13,7 +13,7 @@ from tests.support.chromium import closed
 from tests.support.effort import PROVE
 from tests.support.review.browser import served
 from tests.support.review.hostile import CORPUS
-from tests.support.review.kit import House, post
+from tests.support.review.kit import Server, post
 from tests.support.shell import stories
 from tests.support.shell.fixtures import OpenScreen
 
@@ -60,14 +60,16 @@ class Past(msgspec.Struct):
 
 
 @pytest.fixture(scope="module")
-async def past(house: House) -> Past:
-    review = await stories.review(house)
-    second = await stories.second_run(house, review.session_id)
-    note = SessionNote(house.services.new_id(1), "Ada", "Agreed: **merge** on Monday.", house.clock.now_ms())
-    await house.app.store.write(lambda: store.add_note(LOCAL_WORKSPACE, review.session_id, note))
-    await stories.measured_launch(house, "Launch Assent to developers", 1200, 14)
-    launch = await stories.measured_launch(house, "Tell people about 1.1", 1840, 31)
-    await stories.remember(house, "We never use exclamation marks.", state="proposed")
+async def past(server: Server) -> Past:
+    review = await stories.review(server)
+    second = await stories.second_run(server, review.session_id)
+    note = SessionNote(
+        server.services.new_id(1), "Ada", "Agreed: **merge** on Monday.", server.clock.now_ms()
+    )
+    await server.app.store.write(lambda: store.add_note(LOCAL_WORKSPACE, review.session_id, note))
+    await stories.measured_launch(server, "Launch Assent to developers", 1200, 14)
+    launch = await stories.measured_launch(server, "Tell people about 1.1", 1840, 31)
+    await stories.remember(server, "We never use exclamation marks.", state="proposed")
     return Past(review, second, launch.run_id)
 
 
@@ -180,8 +182,10 @@ async def test_two_branches_are_compared_in_two_clicks(screen: OpenScreen, past:
     await expect(at.page.locator("#context-title + dl")).to_contain_text("complexity")
 
 
-async def test_a_step_appears_on_an_open_page_by_itself(screen: OpenScreen, house: House, past: Past) -> None:
-    agent = stories.Agent(house)
+async def test_a_step_appears_on_an_open_page_by_itself(
+    screen: OpenScreen, server: Server, past: Past
+) -> None:
+    agent = stories.Agent(server)
     begun = await agent.start(sessionId="Live")
     at = await screen(f"/sessions/{begun['session']['runId']}")
     await at.ready()
@@ -208,10 +212,10 @@ async def test_paper_has_the_session_and_nothing_else(screen: OpenScreen, past: 
 
 
 @pytest.fixture(scope="module")
-async def hostile_past(house: House) -> list[str]:
+async def hostile_past(server: Server) -> list[str]:
     """The corpus wherever agents and people can write, and the pages that show it."""
     every = "\n\n".join(CORPUS)
-    agent = stories.Agent(house)
+    agent = stories.Agent(server)
     begun = await agent.start(sessionId=CORPUS[0] + CORPUS[5], context={"a": every, CORPUS[1]: CORPUS[2]})
     rows = [{"path": text, "summary": text, "risk": text} for text in CORPUS]
     found = [
@@ -229,13 +233,13 @@ async def hostile_past(house: House) -> list[str]:
     other = await agent.advance(begun, every[::-1], output={**stories.TRIAGE, "revisionLogEntry": CORPUS[4]})
     assert other["kind"] == "step"
     run_id = begun["session"]["runId"]
-    note = SessionNote(house.services.new_id(1), CORPUS[0], every, house.clock.now_ms())
-    await house.app.store.write(lambda: store.add_note(LOCAL_WORKSPACE, begun["session"]["sessionId"], note))
+    note = SessionNote(server.services.new_id(1), CORPUS[0], every, server.clock.now_ms())
+    await server.app.store.write(lambda: store.add_note(LOCAL_WORKSPACE, begun["session"]["sessionId"], note))
     launch = await stories.launch(
-        house, CORPUS[0], post(), drafts=(Draft(type=CORPUS[1], title=CORPUS[2], body=every),)
+        server, CORPUS[0], post(), drafts=(Draft(type=CORPUS[1], title=CORPUS[2], body=every),)
     )
     for number, text in enumerate(CORPUS):
-        await stories.remember(house, f"{number} {text}", channel=text)
+        await stories.remember(server, f"{number} {text}", channel=text)
     paths = [f"/sessions/{run_id}?node={node}" for node in (0, 1, 2)]
     paths += [f"/sessions/{run_id}{each}" for each in ("/compare", "/timeline", "/print")]
     return [

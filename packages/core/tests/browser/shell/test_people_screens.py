@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import Browser, expect
 from tests.support.chromium import closed
-from tests.support.review.kit import House, post
+from tests.support.review.kit import Server, post
 from tests.support.shell.fixtures import OpenScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 async def test_somebody_is_invited_signs_in_decides_and_is_removed(
-    screen: OpenScreen, house: House, browser: Browser
+    screen: OpenScreen, server: Server, browser: Browser
 ) -> None:
-    run = await house.stage(post(body="Grace decides about this one on her own phone."))
+    run = await server.stage(post(body="Grace decides about this one on her own phone."))
     at = await screen("/settings/people")
     await at.page.get_by_label("Name").fill("Grace Hopper")
     await at.page.get_by_role("button", name="Create invite link").click()
@@ -32,17 +32,17 @@ async def test_somebody_is_invited_signs_in_decides_and_is_removed(
     answer = await again.goto(link)
     assert answer is not None
     assert answer.status == 404
-    await page.goto(f"{house.base_url}/runs/{run.run_id}?action={run.actions[0].id}&open=approve")
+    await page.goto(f"{server.base_url}/runs/{run.run_id}?action={run.actions[0].id}&open=approve")
     await page.get_by_role("button", name="Approve only").click()
     await expect(page.get_by_role("status")).to_contain_text("Approved.")
-    action = await house.action(run.actions[0].id)
+    action = await server.action(run.actions[0].id)
     assert action.approval is not None
     assert (action.approval.by, action.approval.assurance) == ("Grace Hopper", "client")
 
     await at.goto("/settings/people")
     await at.page.get_by_role("button", name="Remove Grace Hopper").click()
     await expect(at.page.get_by_text("Grace Hopper")).to_have_count(0)
-    answer = await page.goto(f"{house.base_url}/inbox")
+    answer = await page.goto(f"{server.base_url}/inbox")
     assert answer is not None
     assert answer.status == 401
     await closed(context)

@@ -10,7 +10,7 @@ import pytest
 from packages.core.tests.unit.engine.test_webpush import Subscriber
 from playwright.async_api import BrowserContext, Worker, expect
 from tests.support.chromium import closed
-from tests.support.review.kit import House
+from tests.support.review.kit import Server
 from tests.support.shell.fixtures import OpenScreen
 from tests.support.shell.screen import sign_in
 
@@ -34,16 +34,16 @@ PushManager.prototype.subscribe = async (options) => {
 
 
 @pytest.fixture
-async def context(browser: Any, house: House) -> Any:
+async def context(browser: Any, server: Server) -> Any:
     made: BrowserContext = await browser.new_context(viewport={"width": 390, "height": 844})
-    await made.grant_permissions(["notifications"], origin=house.base_url)
-    await sign_in(made, house)
+    await made.grant_permissions(["notifications"], origin=server.base_url)
+    await sign_in(made, server)
     yield made
     await closed(made)
 
 
 async def test_a_browser_subscribes_with_the_key_of_the_server(
-    screen: OpenScreen, house: House, context: BrowserContext
+    screen: OpenScreen, server: Server, context: BrowserContext
 ) -> None:
     address = json.loads(Subscriber().address)
     del address["vapid"]
@@ -55,16 +55,16 @@ async def test_a_browser_subscribes_with_the_key_of_the_server(
     await expect(at.page.locator("form[data-confirms]")).to_have_count(0)  # the confirm page says it, too
     await at.check()
 
-    [target] = await house.app.store.read(lambda: targets.list_targets(targets.of_person(OWNER)))
-    stored = await house.app.store.read(lambda: targets.open_address(house.services, target))
+    [target] = await server.app.store.read(lambda: targets.list_targets(targets.of_person(OWNER)))
+    stored = await server.app.store.read(lambda: targets.open_address(server.services, target))
     found = read_subscription(stored)
     assert found is not None
-    assert found.endpoint.partition("&k=")[2] == await targets.find_push_key(house.services)
+    assert found.endpoint.partition("&k=")[2] == await targets.find_push_key(server.services)
     assert found.vapid
 
 
 async def test_a_refusal_of_the_browser_is_said_on_the_page(
-    screen: OpenScreen, house: House, context: BrowserContext
+    screen: OpenScreen, server: Server, context: BrowserContext
 ) -> None:
     await context.add_init_script(
         "PushManager.prototype.subscribe = async () => { throw new Error('no service'); };"
@@ -77,7 +77,7 @@ async def test_a_refusal_of_the_browser_is_said_on_the_page(
 
 
 async def test_the_worker_shows_a_pushed_note_and_opens_pages_of_this_server_only(
-    screen: OpenScreen, house: House, context: BrowserContext
+    screen: OpenScreen, server: Server, context: BrowserContext
 ) -> None:
     at = await screen("/settings/notifications", context=context)
     session = await context.new_cdp_session(at.page)
@@ -97,7 +97,7 @@ async def test_the_worker_shows_a_pushed_note_and_opens_pages_of_this_server_onl
           return made.scope;
         }"""
     )
-    assert scope == f"{house.base_url}/static/"  # it controls no page
+    assert scope == f"{server.base_url}/static/"  # it controls no page
     registration = await asyncio.wait_for(registered, 10)
 
     [worker] = context.service_workers
@@ -114,7 +114,7 @@ async def test_the_worker_shows_a_pushed_note_and_opens_pages_of_this_server_onl
     note = {"title": "Assent", "text": "One draft waits.", "path": "/runs/1", "tag": "run 1", "quiet": True}
     await session.send(
         "ServiceWorker.deliverPushMessage",
-        {"origin": house.base_url, "registrationId": registration, "data": json.dumps(note)},
+        {"origin": server.base_url, "registrationId": registration, "data": json.dumps(note)},
     )
 
     shown = {"body": "One draft waits.", "tag": "run 1", "renotify": False, "silent": True}
@@ -129,7 +129,7 @@ async def test_the_worker_shows_a_pushed_note_and_opens_pages_of_this_server_onl
             }""",
             path,
         )
-    assert (await until(worker, 3))[1:] == [f"{house.base_url}/runs/1", f"{house.base_url}/inbox"]
+    assert (await until(worker, 3))[1:] == [f"{server.base_url}/runs/1", f"{server.base_url}/inbox"]
 
 
 async def until(worker: Worker, count: int) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import expect
-from tests.support.review.kit import House, post
+from tests.support.review.kit import Server, post
 from tests.support.shell.fixtures import OpenScreen
 
 from assent.gate.views import Severity
@@ -21,11 +21,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 async def test_twenty_low_risk_items_of_twenty_runs_and_two_kinds_are_cleared_in_five_clicks_at_most(
-    screen: OpenScreen, house: House
+    screen: OpenScreen, server: Server
 ) -> None:
     low: Any = {"severity": Severity.LOW}
     runs = [
-        await house.stage(
+        await server.stage(
             post("site", connector="site", title=f"Note {n}", body=f"Note {n}: a line.", **low)
             if n % 2
             else post("hn", connector="manual", title=f"Show HN: {n}", body=f"Show {n}: a line.", **low)
@@ -40,13 +40,13 @@ async def test_twenty_low_risk_items_of_twenty_runs_and_two_kinds_are_cleared_in
     await expect(at.page.get_by_text("20 approved, 10 on their way out.")).to_be_visible()
 
     assert at.clicks <= 5
-    assert {(await house.action(run.actions[0].id)).status for run in runs} == {"approved"}
+    assert {(await server.action(run.actions[0].id)).status for run in runs} == {"approved"}
 
 
 async def test_low_risk_items_of_one_run_are_selected_at_once_and_keep_their_filter(
-    screen: OpenScreen, house: House
+    screen: OpenScreen, server: Server
 ) -> None:
-    run = await house.stage(
+    run = await server.stage(
         *(
             post(
                 "site", connector="site", title=f"Kept {n}", body=f"Kept {n}: a line.", severity=Severity.LOW
@@ -69,17 +69,17 @@ async def test_low_risk_items_of_one_run_are_selected_at_once_and_keep_their_fil
 
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_why_something_did_not_go_out_is_found_in_two_clicks(
-    screen: OpenScreen, house: House, width: int
+    screen: OpenScreen, server: Server, width: int
 ) -> None:
     def refuse(action: object) -> Any:
         raise NotSent("The espresso account is suspended.")
 
-    works, house.provider.then = house.provider.then, refuse
-    run = await house.stage(post(body="Espresso on Saturday, for all who ask."))
-    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "approve", then="send")
+    works, server.provider.then = server.provider.then, refuse
+    run = await server.stage(post(body="Espresso on Saturday, for all who ask."))
+    await server.decide(await server.owner(), run.run_id, run.actions[0].id, "approve", then="send")
     for _ in range(5):
-        await house.run_jobs()
-    house.provider.then = works
+        await server.run_jobs()
+    server.provider.then = works
 
     at = await screen("/inbox", width=width)
     await at.ready()
@@ -95,9 +95,9 @@ async def test_why_something_did_not_go_out_is_found_in_two_clicks(
 
 
 async def test_the_pane_follows_the_keys_and_its_button_opens_the_page_that_decides(
-    screen: OpenScreen, house: House
+    screen: OpenScreen, server: Server
 ) -> None:
-    run = await house.stage(
+    run = await server.stage(
         post(body="The first one for the pane."), post("x", body="The second one for the pane.")
     )
     at = await screen("/inbox?q=for+the+pane")

@@ -12,7 +12,7 @@ from assent.cli import run
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSENT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path))
 
@@ -22,7 +22,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("own_data_dir")
 def test_somebody_is_invited_listed_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
     made = said(capsys, "people", "invite", "Grace Hopper", "--email", "grace@example.org")
     assert made["role"] == "member"
@@ -37,7 +37,7 @@ def test_somebody_is_invited_listed_and_removed(capsys: pytest.CaptureFixture[st
     assert said(capsys, "people", "list")["people"] == []
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("own_data_dir")
 def test_the_list_has_addresses_and_no_name_is_given_twice(capsys: pytest.CaptureFixture[str]) -> None:
     said(capsys, "people", "invite", "Grace Hopper", "--email", "grace@example.org")
 
@@ -54,7 +54,7 @@ def test_the_list_has_addresses_and_no_name_is_given_twice(capsys: pytest.Captur
     assert line.startswith("Grace Hopper <grace@example.org> (member), local, ")
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("own_data_dir")
 def test_behind_a_pipe_no_invitation_is_made_and_nobody_unknown_is_removed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

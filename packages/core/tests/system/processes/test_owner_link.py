@@ -51,7 +51,7 @@ def test_a_browser_is_opened_where_its_window_can_appear(
     assert can_open(environ, platform) is expected
 
 
-class Desk:
+class Workstation:
     """A terminal on a machine with a browser that notes what it was asked to open."""
 
     def __init__(self, folder: Path) -> None:
@@ -105,8 +105,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def workstation(tmp_path: Path) -> Workstation:
+    return Workstation(tmp_path)
 
 
 def follow(address: str) -> str:
@@ -120,42 +120,44 @@ def follow(address: str) -> str:
 
 
 @pytest.mark.slow
-def test_serve_opens_the_link_that_it_shows_until_the_owner_is_signed_in(desk: Desk) -> None:
-    with desk.run("serve") as read_until:
-        shown = read_until(lambda text: bool(desk.opened) and LINK.search(text) is not None)
-        [address] = desk.opened
+def test_serve_opens_the_link_that_it_shows_until_the_owner_is_signed_in(workstation: Workstation) -> None:
+    with workstation.run("serve") as read_until:
+        shown = read_until(lambda text: bool(workstation.opened) and LINK.search(text) is not None)
+        [address] = workstation.opened
         link = follow(address)
         assert link in shown
         with httpx.Client(headers={"Sec-Fetch-Site": "same-origin"}, timeout=SECONDS) as browser:
             assert browser.get(link).status_code == 200
             assert browser.post(link).status_code == 303
 
-    with desk.run("serve") as read_until:
+    with workstation.run("serve") as read_until:
         read_until(lambda text: LINK.search(text) is not None)
-        assert httpx.get(f"http://127.0.0.1:{desk.environ['ASSENT_PORT']}/health").status_code < 500
-    assert desk.opened == [address]
+        assert httpx.get(f"http://127.0.0.1:{workstation.environ['ASSENT_PORT']}/health").status_code < 500
+    assert workstation.opened == [address]
 
 
 @pytest.mark.slow
-def test_serve_opens_nothing_on_request_and_open_opens_the_running_server(desk: Desk) -> None:
-    with desk.run("serve", "--no-open") as read_until:
+def test_serve_opens_nothing_on_request_and_open_opens_the_running_server(workstation: Workstation) -> None:
+    with workstation.run("serve", "--no-open") as read_until:
         read_until(lambda text: LINK.search(text) is not None)
-        with desk.run("open") as read_open:
-            read_open(lambda text: bool(desk.opened) and LINK.search(text) is not None)
-        assert len(desk.opened) == 1
-        assert httpx.get(follow(desk.opened[0])).status_code == 200
-        piped = warm_processes.run([*PROGRAM, "open"], env=desk.environ, capture_output=True, text=True)
+        with workstation.run("open") as read_open:
+            read_open(lambda text: bool(workstation.opened) and LINK.search(text) is not None)
+        assert len(workstation.opened) == 1
+        assert httpx.get(follow(workstation.opened[0])).status_code == 200
+        piped = warm_processes.run(
+            [*PROGRAM, "open"], env=workstation.environ, capture_output=True, text=True
+        )
         assert piped.returncode == 1
         assert LINK.search(piped.stdout + piped.stderr) is None
         asked = warm_processes.run(
-            [*PROGRAM, "open", "--json"], env=desk.environ, capture_output=True, text=True
+            [*PROGRAM, "open", "--json"], env=workstation.environ, capture_output=True, text=True
         )
         assert LINK.search(asked.stdout) is not None
-        assert len(desk.opened) == 1
-        desk.environ["CI"] = "true"
-        with desk.run("open") as read_open:
+        assert len(workstation.opened) == 1
+        workstation.environ["CI"] = "true"
+        with workstation.run("open") as read_open:
             read_open(lambda text: LINK.search(text) is not None)
-        assert len(desk.opened) == 1
+        assert len(workstation.opened) == 1
 
 
 def test_without_a_server_open_says_how_to_start_one(

@@ -12,7 +12,7 @@ import pytest
 from tests.support.effort import rounds
 from tests.support.processes.running import SECRETS, StdioClient
 from tests.support.surfaces import ManualClock, Surface, settings_for
-from tests.support.workflows.kit import Payload, Player, definition
+from tests.support.workflows.kit import Payload, WorkflowClient, definition
 from tests.support.workflows.library import loop, step
 
 from assent.app import App
@@ -31,7 +31,7 @@ async def verdict(database_url: str, data_dir: Path, run_id: str) -> tuple[bool,
     """Whether the journal holds, and the advances it has."""
     app = App(settings_for(database_url, data_dir), clock=ManualClock())
     surface = Surface(app, Surfaces(app), ManualClock(), "http")
-    player = Player(surface, data_dir / "workflows")
+    player = WorkflowClient(surface, data_dir / "workflows")
     try:
         acked = [body for kind, body in await player.events(run_id) if kind == "step_acked"]
         return await player.journal_holds(), acked

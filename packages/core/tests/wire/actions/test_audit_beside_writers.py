@@ -13,7 +13,7 @@ from tests.support.actions.fixtures import gate_over
 from tests.support.actions.kit import EDIT, EXECUTE, OTHER
 from tests.support.actions.provider import providers
 from tests.support.surfaces import MASTER
-from tests.support.workflows.kit import Player, three_steps
+from tests.support.workflows.kit import WorkflowClient, three_steps
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
@@ -67,8 +67,8 @@ async def test_what_others_write_between_two_reads_is_not_taken_for_tampering(
     monkeypatch.setattr(audit_log, "PAGE", page)
     gate = vault.gate
     signer = Signer(gate.app.keys.master)
-    play = Player(gate, Path(gate.app.settings.workflow_dirs[0]))
-    at = await play.start(three_steps())
+    client = WorkflowClient(gate, Path(gate.app.settings.workflow_dirs[0]))
+    at = await client.start(three_steps())
     ids = [await gate.staged() for _ in range(4)]
     await vault.checkpoint()
 
@@ -79,7 +79,7 @@ async def test_what_others_write_between_two_reads_is_not_taken_for_tampering(
                 yield partial(gate.done, EDIT, actionId=action_id, body=f"{OTHER} {number}")
                 yield gate.staged
             yield vault.checkpoint
-            yield partial(play.checkpoint, at, f"note {number}")
+            yield partial(client.checkpoint, at, f"note {number}")
 
     left = steps()
     for _ in range(8):
@@ -127,9 +127,9 @@ EMPTY_IS_FINE = {
 @pytest.mark.parametrize("table", ROWS)
 async def test_garbage_in_any_column_is_named_and_hides_nothing(vault: Vault, table: str) -> None:
     gate = vault.gate
-    play = Player(gate, Path(gate.app.settings.workflow_dirs[0]))
-    at = await play.start(three_steps())
-    await play.advance(at, notesMarkdown="the first step")
+    client = WorkflowClient(gate, Path(gate.app.settings.workflow_dirs[0]))
+    at = await client.start(three_steps())
+    await client.advance(at, notesMarkdown="the first step")
     first, second = [await gate.approved() for _ in range(2)]
     for action_id in (first, second):
         await gate.done(EXECUTE, actionId=action_id)

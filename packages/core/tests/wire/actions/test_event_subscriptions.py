@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from tests.support.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, REJECT, WITHDRAW, Gate
 from tests.support.docs.pages import block_of
-from tests.support.net.far_side import Answer, Asked, FarSide, far_side
+from tests.support.net.stub_server import Answer, Asked, StubServer, stub_server
 
 from assent.engine.core.jobs import JobDeferred, JobKind
 from assent.engine.webhooks import events as outgoing_events
@@ -32,8 +32,8 @@ pytestmark = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def side() -> Iterator[FarSide]:
-    with far_side() as running:
+def stub() -> Iterator[StubServer]:
+    with stub_server() as running:
         yield running
 
 
@@ -66,17 +66,17 @@ async def resend(gate: Gate, delivery_id: str) -> str:
     )
 
 
-def arrived(side: FarSide, action_id: str) -> list[dict[str, Any]]:
+def arrived(stub: StubServer, action_id: str) -> list[dict[str, Any]]:
     """The events of an action, in the order that a receiver can restore."""
-    bodies = [json.loads(asked.body) for asked in side.asked]
+    bodies = [json.loads(asked.body) for asked in stub.asked]
     about = [body for body in bodies if body.get("action", {}).get("id") == action_id]
     assert all(body["type"].startswith("action.") for body in about)
     assert len({body["sequence"] for body in about}) == len({body["id"] for body in about}) == len(about)
     return sorted(about, key=lambda body: body["sequence"])
 
 
-def names(side: FarSide, action_id: str) -> str:
-    return " ".join(body["type"].removeprefix("action.") for body in arrived(side, action_id))
+def names(stub: StubServer, action_id: str) -> str:
+    return " ".join(body["type"].removeprefix("action.") for body in arrived(stub, action_id))
 
 
 def is_genuine(asked: Asked, secret: str) -> bool:
@@ -91,9 +91,9 @@ def is_genuine(asked: Asked, secret: str) -> bool:
 
 
 async def test_every_transition_is_announced_once_however_it_comes_about(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
-    await subscribe(surface, side.url("/hook"))
+    await subscribe(surface, stub.url("/hook"))
     expected = {
         "awaiting_approval": "waiting",
         "approved": "waiting approved",
@@ -108,7 +108,7 @@ async def test_every_transition_is_announced_once_however_it_comes_about(
     found = await surface.bring_to("outcome_unknown", connector="native")
     denied = await surface.bring_to("outcome_unknown")
     await surface.run_jobs()
-    assert {state: names(side, action_id) for state, action_id in at.items()} == expected
+    assert {state: names(stub, action_id) for state, action_id in at.items()} == expected
 
     await surface.answer_as_person(at["outcome_unknown"], happened=True)
     await surface.answer_as_person(denied, happened=False)
@@ -121,21 +121,21 @@ async def test_every_transition_is_announced_once_however_it_comes_about(
     surface.clock.advance(seconds=60)
     await surface.run_jobs()
 
-    assert names(side, at["outcome_unknown"]) == "waiting approved unknown executed"
-    assert names(side, denied) == "waiting approved unknown failed"
-    assert names(side, at["awaiting_approval"]) == "waiting waiting"
-    assert names(side, at["approved"]) == "waiting approved waiting rejected"
-    assert names(side, at["retryable"]) == "waiting approved failed waiting"
-    assert names(side, at["executing"]) == "waiting approved unknown"
-    assert names(side, found) == "waiting approved unknown executed"
+    assert names(stub, at["outcome_unknown"]) == "waiting approved unknown executed"
+    assert names(stub, denied) == "waiting approved unknown failed"
+    assert names(stub, at["awaiting_approval"]) == "waiting waiting"
+    assert names(stub, at["approved"]) == "waiting approved waiting rejected"
+    assert names(stub, at["retryable"]) == "waiting approved failed waiting"
+    assert names(stub, at["executing"]) == "waiting approved unknown"
+    assert names(stub, found) == "waiting approved unknown executed"
     assert set(EVENT_AFTER.values()) == set(EVENTS)
     assert {each.state for each in await log_of(surface)} == {"delivered"}
 
 
 async def test_replayed_and_concurrent_calls_announce_nothing_twice_and_a_refused_one_nothing(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
-    await subscribe(surface, side.url("/hook"))
+    await subscribe(surface, stub.url("/hook"))
     options = {"effects": [{}], "idempotencyKey": "stage"}
     staged = [await surface.done("gate_stage", **options) for _ in range(3)]
     [action_id] = {run["actions"][0]["id"] for run in staged}
@@ -151,15 +151,15 @@ async def test_replayed_and_concurrent_calls_announce_nothing_twice_and_a_refuse
     )
     await surface.run_jobs()
 
-    assert names(side, action_id) == "waiting approved executed"
+    assert names(stub, action_id) == "waiting approved executed"
     assert len(surface.ledger) == 1
-    assert len(side.asked) == 3
+    assert len(stub.asked) == 3
 
 
 async def test_an_event_says_what_it_is_about_and_gives_no_power_to_decide(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
-    await subscribe(surface, side.url("/hook"))
+    await subscribe(surface, stub.url("/hook"))
     long_body = BODY + " And more of it." * 200
     action_id = await surface.staged(connector="native", body=long_body)
     await surface.approve_as(Assurance.PERSON, action_id)
@@ -170,7 +170,7 @@ async def test_an_event_says_what_it_is_about_and_gives_no_power_to_decide(
     run = await surface.run({**mail, "connector": "unaware"})
     await surface.run_jobs()
 
-    waiting, approved, executed = arrived(side, action_id)
+    waiting, approved, executed = arrived(stub, action_id)
     record, now = await surface.record(action_id), iso_time(surface.clock.now_ms())
     action = waiting["action"]
     assert waiting == {
@@ -205,12 +205,12 @@ async def test_an_event_says_what_it_is_about_and_gives_no_power_to_decide(
         "receiptId": record["externalId"],
         "receiptUrl": record["externalUrl"],
     }
-    no = arrived(side, rejected)[-1]["action"]
+    no = arrived(stub, rejected)[-1]["action"]
     assert (no["decidedBy"].partition(":")[0], no["assurance"], no["detail"]) == ("key", "agent", "not now")
-    wrong = arrived(side, failed)[-1]["action"]
+    wrong = arrived(stub, failed)[-1]["action"]
     assert (wrong["status"], wrong["reason"]) == ("failed", "connector_failed")
     assert "too long" in wrong["detail"]
-    [sent] = arrived(side, run["actions"][0]["id"])
+    [sent] = arrived(stub, run["actions"][0]["id"])
     assert sent["action"]["summary"] == "About Ada"
     stored = await surface.stored(sent["action"]["id"])
     view = msgspec.structs.replace(stored.view, personal="always", title="Write to Ada")
@@ -218,33 +218,33 @@ async def test_an_event_says_what_it_is_about_and_gives_no_power_to_decide(
         "waiting", msgspec.structs.replace(stored, view=view), {}, stored.created_ms, held=False
     )
     assert (personal.title, personal.summary) == (stored.view.noun, "")
-    for asked in side.asked:
+    for asked in stub.asked:
         assert len(asked.body) < 4_000
         assert b"token" not in asked.body and b"whsec_" not in asked.body
         assert b"ada@example.org" not in asked.body
         assert BODY.encode() + b" And more of it." * 2 not in asked.body
 
 
-async def fail_to_deliver(surface: Gate, side: FarSide) -> None:
+async def fail_to_deliver(surface: Gate, stub: StubServer) -> None:
     """Subscribe an address that answers the first event with an error."""
-    await subscribe(surface, side.url("/hook"))
-    side.answers["/hook"] = Answer(status=500)
+    await subscribe(surface, stub.url("/hook"))
+    stub.answers["/hook"] = Answer(status=500)
     await surface.staged()
     await surface.run_jobs()
 
 
 async def test_an_event_is_signed_both_ways_also_after_the_secret_was_rotated(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
-    await fail_to_deliver(surface, side)
+    await fail_to_deliver(surface, stub)
     services, workspace_id = surface.app.owner_services, surface.workspace_id
     before = await webhooks.signing_secret(services, workspace_id)
     after = await webhooks.signing_secret(services, workspace_id, rotate=True)
-    side.answers.clear()
+    stub.answers.clear()
     surface.clock.advance(seconds=60)
     await surface.run_jobs()
 
-    first, second = side.asked
+    first, second = stub.asked
     assert is_genuine(first, before) and not is_genuine(first, after)
     assert is_genuine(second, after) and not is_genuine(second, before)
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
@@ -253,18 +253,18 @@ async def test_an_event_is_signed_both_ways_also_after_the_secret_was_rotated(
 
 
 async def test_a_failing_address_is_retried_by_the_clock_shown_as_failing_and_left_in_the_log(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
-    subscription_id = await subscribe(surface, side.url("/hook"))
-    side.answers["/hook"] = Answer(status=503)
+    subscription_id = await subscribe(surface, stub.url("/hook"))
+    stub.answers["/hook"] = Answer(status=503)
     action_id = await surface.staged()
     began_ms = surface.clock.now_ms()
     for tries, delay_ms in enumerate(RETRY_DELAYS_MS, start=1):
         await surface.run_jobs()
-        assert len(side.asked) == tries
+        assert len(stub.asked) == tries
         surface.clock.advance(seconds=delay_ms / 1000 - 0.001)
         await surface.run_jobs()
-        assert len(side.asked) == tries, "it was tried too early"
+        assert len(stub.asked) == tries, "it was tried too early"
         surface.clock.advance(seconds=0.001)
     await surface.run_jobs()
 
@@ -277,37 +277,37 @@ async def test_a_failing_address_is_retried_by_the_clock_shown_as_failing_and_le
     surface.clock.advance(days=1)
     assert subscription.is_failing(surface.clock.now_ms())
 
-    side.answers.clear()
+    stub.answers.clear()
     assert await resend(surface, delivery.delivery_id) == "resent"
     await surface.run_jobs()
     assert await log_of(surface, **chosen) == ()
     subscription = await find(surface, subscription_id)
     assert (subscription.failing_since_ms, subscription.delivered_ms) == (None, surface.clock.now_ms())
-    assert {asked.headers["webhook-id"] for asked in side.asked} == {delivery.delivery_id}
+    assert {asked.headers["webhook-id"] for asked in stub.asked} == {delivery.delivery_id}
 
 
 async def test_only_what_is_subscribed_arrives_and_nothing_of_another_workspace(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
-    some = await subscribe(surface, side.url("/some"), "rejected", "executed")
-    every = await subscribe(surface, side.url("/every"))
+    some = await subscribe(surface, stub.url("/some"), "rejected", "executed")
+    every = await subscribe(surface, stub.url("/every"))
     other = await surface.new_workspace("other")
     theirs = await surface.staged(key=other.api_key)
     first = await surface.bring_to("executed")
     await surface.run_jobs()
-    assert names(side, theirs) == ""
-    assert [(asked.path, json.loads(asked.body)["type"]) for asked in side.asked].count(
+    assert names(stub, theirs) == ""
+    assert [(asked.path, json.loads(asked.body)["type"]) for asked in stub.asked].count(
         ("/some", "action.executed")
     ) == 1
-    assert [asked.path for asked in side.asked].count("/some") == 1
-    assert [asked.path for asked in side.asked].count("/every") == 3
+    assert [asked.path for asked in stub.asked].count("/some") == 1
+    assert [asked.path for asked in stub.asked].count("/every") == 3
 
-    side.asked.clear()
+    stub.asked.clear()
     queued = await surface.staged()
     await change(surface, every, enabled=False)
     await change(surface, some, "waiting")
     await surface.run_jobs()
-    assert side.asked == [], "it was queued before the subscription was turned off"
+    assert stub.asked == [], "it was queued before the subscription was turned off"
     assert (
         await surface.app.store.write(
             partial(outgoing_events.send_test, surface.workspace_id, every, surface.clock.now_ms())
@@ -319,20 +319,20 @@ async def test_only_what_is_subscribed_arrives_and_nothing_of_another_workspace(
     await surface.app.store.write(partial(subscriptions.remove, surface.workspace_id, some, now_ms, by="Ada"))
     await surface.staged()
     await surface.run_jobs()
-    assert side.asked == []
+    assert stub.asked == []
     ended = {each.action_id: each.state for each in await log_of(surface) if each.state != "delivered"}
     assert ended == {queued: "failed", later: "failed"}
     assert first not in ended
     assert (await find(surface, every)).failing_since_ms is None
 
 
-async def test_a_test_event_has_no_action_and_is_logged(surface: Gate, side: FarSide) -> None:
-    subscription_id = await subscribe(surface, side.url("/hook"), "failed")
+async def test_a_test_event_has_no_action_and_is_logged(surface: Gate, stub: StubServer) -> None:
+    subscription_id = await subscribe(surface, stub.url("/hook"), "failed")
     send = partial(outgoing_events.send_test, surface.workspace_id, subscription_id, surface.clock.now_ms())
     assert await surface.app.store.write(send) == await surface.app.store.write(send)
     await surface.run_jobs()
 
-    [asked] = side.asked
+    [asked] = stub.asked
     body = json.loads(asked.body)
     assert body == {
         "type": "webhook.test",
@@ -346,11 +346,11 @@ async def test_a_test_event_has_no_action_and_is_logged(surface: Gate, side: Far
 
 
 async def test_a_queue_is_bounded_and_what_does_not_fit_is_shown_and_can_be_resent(
-    surface: Gate, side: FarSide, monkeypatch: pytest.MonkeyPatch
+    surface: Gate, stub: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outgoing_events, "MAX_QUEUED_EVENTS", 2)
-    slow = await subscribe(surface, side.url("/slow"))
-    side.answers["/slow"] = Answer(status=500)
+    slow = await subscribe(surface, stub.url("/slow"))
+    stub.answers["/slow"] = Answer(status=500)
     staged = [await surface.staged() for _ in range(3)]
     [dropped] = await log_of(surface, subscription_id=slow, state="failed")
     assert dropped.action_id == staged[-1]
@@ -358,11 +358,11 @@ async def test_a_queue_is_bounded_and_what_does_not_fit_is_shown_and_can_be_rese
     assert (line.outcome, line.number) == ("refused", 0)
     assert len(await log_of(surface, subscription_id=slow, state="waiting")) == 2
 
-    side.answers.clear()
+    stub.answers.clear()
     assert await resend(surface, dropped.delivery_id) == "resent"
     await surface.run_jobs()
     assert {each.state for each in await log_of(surface)} == {"delivered"}
-    assert names(side, staged[-1]) == "waiting"
+    assert names(stub, staged[-1]) == "waiting"
 
 
 async def test_an_address_that_hangs_or_fails_leaves_places_for_others(surface: Gate) -> None:
@@ -382,10 +382,10 @@ async def test_an_address_that_hangs_or_fails_leaves_places_for_others(surface: 
 
 
 async def test_while_a_failing_address_is_tried_its_other_deliveries_are_deferred_and_not_counted(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
-    await fail_to_deliver(surface, side)
-    side.answers.clear()
+    await fail_to_deliver(surface, stub)
+    stub.answers.clear()
     for _ in range(3):
         await surface.staged()
     in_flight = InFlight()
@@ -394,7 +394,7 @@ async def test_while_a_failing_address_is_tried_its_other_deliveries_are_deferre
     runner = Runner(surface.app.store, surface.clock, kinds, worker="test")
     with in_flight.hold(surface.workspace_id, "127.0.0.1", fails=False):
         assert (await runner.run_due_once(), await runner.run_due_once()) == (3, 0)
-        assert len(side.asked) == 1
+        assert len(stub.asked) == 1
     surface.clock.advance(seconds=60)
     while await runner.run_due_once():
         surface.clock.advance(seconds=60)
@@ -404,18 +404,18 @@ async def test_while_a_failing_address_is_tried_its_other_deliveries_are_deferre
 
 
 async def test_an_address_that_cannot_get_events_is_refused_with_the_reason(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
     for url in ("http://example.org/h", "https://10.0.0.1/h", "https://[::1]/h", "https://localhost/h", "x"):
         with pytest.raises(UnfitSubscription):
             await subscribe(surface, url)
     with pytest.raises(UnfitSubscription):
-        await subscribe(surface, side.url("/hook"), "executed", "born")
-    made = [await subscribe(surface, side.url(f"/{number}")) for number in range(MAX_SUBSCRIPTIONS - 1)]
+        await subscribe(surface, stub.url("/hook"), "executed", "born")
+    made = [await subscribe(surface, stub.url(f"/{number}")) for number in range(MAX_SUBSCRIPTIONS - 1)]
     with pytest.raises(UnfitSubscription, match="already"):
-        await subscribe(surface, side.url("/0"))
+        await subscribe(surface, stub.url("/0"))
     both = await asyncio.gather(
-        *(subscribe(surface, side.url(f"/last-{number}")) for number in range(3)), return_exceptions=True
+        *(subscribe(surface, stub.url(f"/last-{number}")) for number in range(3)), return_exceptions=True
     )
     assert sum(isinstance(each, UnfitSubscription) for each in both) == 2
     now_ms = surface.clock.now_ms()
@@ -425,7 +425,7 @@ async def test_an_address_that_cannot_get_events_is_refused_with_the_reason(
     limit = partial(subscriptions.limit_hosts, surface.workspace_id, ("hooks.example.org",), now_ms, by="Ada")
     await surface.app.store.write(limit)
     with pytest.raises(UnfitSubscription, match=r"hooks\.example\.org"):
-        await subscribe(surface, side.url("/again"))
+        await subscribe(surface, stub.url("/again"))
     kinds = [event["kind"] for event in await surface.events(surface.workspace_id)]
     assert kinds.count("subscription_added") == MAX_SUBSCRIPTIONS
     assert kinds.count("subscription_removed") == 1

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.own_sql import bind_marks
-from tests.support.review.kit import House, post
+from tests.support.review.kit import Server, post
 
 from assent.engine.actions import decisions, hooks
 from assent.engine.actions.execution import ExecutionOrder
@@ -35,8 +35,8 @@ SUBSCRIBERS = list_subscribers()
 
 
 @pytest.fixture
-async def house(own_database_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    made = House(own_database_url, tmp_path)
+async def server(own_database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
+    made = Server(own_database_url, tmp_path)
     await made.app.prepare()
     services, owner = made.services, targets.TargetOwner(LOCAL_WORKSPACE)
     await targets.add(services, owner, services.notifiers["email"], "kim@example.org", by="Kim")
@@ -61,23 +61,23 @@ def break_subscriber(monkeypatch: pytest.MonkeyPatch, name: str, hook: str) -> C
     return lambda: monkeypatch.setattr(hooks._table, "_loaded", SUBSCRIBERS)
 
 
-async def approve(house: House) -> Action:
-    run = await house.stage(post(cost_credits=2))
-    action = await house.action(run.actions[0].id)
+async def approve(server: Server) -> Action:
+    run = await server.stage(post(cost_credits=2))
+    action = await server.action(run.actions[0].id)
     decider, seen = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page"), SeenVersion(action.revision)
-    begin = partial(decisions.approve, decider, action.action_id, seen, house.clock.now_ms())
-    return await house.app.store.write(partial(begin, seals=house.app.keys.seals))
+    begin = partial(decisions.approve, decider, action.action_id, seen, server.clock.now_ms())
+    return await server.app.store.write(partial(begin, seals=server.app.keys.seals))
 
 
-async def execute(house: House, action: Action) -> None:
+async def execute(server: Server, action: Action) -> None:
     order = ExecutionOrder(workspace_id=LOCAL_WORKSPACE, action_id=action.action_id, tool=EXECUTE, by="local")
     try:
-        await executions.execute(house.services, order)
+        await executions.execute(server.services, order)
     except Refusal as refusal:
         assert refusal.reason is Reason.CONNECTOR_FAILED
 
 
-async def list_work(house: House, action: Action) -> list[tuple[str, ...]]:
+async def list_work(server: Server, action: Action) -> list[tuple[str, ...]]:
     """What subscribers did about the outcome of an action."""
     asked = {
         "ledger": "SELECT kind FROM launch_credit_entries WHERE action_id = ? AND kind <> 'reserve'",
@@ -88,7 +88,7 @@ async def list_work(house: House, action: Action) -> list[tuple[str, ...]]:
     found = []
     for what, text in asked.items():
         bound = bind_marks(text, *[action.action_id] * text.count("?"))
-        found += [(what, row["kind"]) for row in await house.app.store.read(Single(bound))]
+        found += [(what, row["kind"]) for row in await server.app.store.read(Single(bound))]
     return sorted(found)
 
 
@@ -103,68 +103,68 @@ def refuse(action: Action) -> Delivered:
 @pytest.mark.parametrize("outcome", [deliver, refuse])
 @pytest.mark.parametrize("name", [each.name for each in SUBSCRIBERS if each.settled is not None])
 async def test_an_outcome_is_stored_although_a_subscriber_fails_and_its_work_is_made_up_for(
-    house: House, monkeypatch: pytest.MonkeyPatch, name: str, outcome: Callable[[Action], Delivered]
+    server: Server, monkeypatch: pytest.MonkeyPatch, name: str, outcome: Callable[[Action], Delivered]
 ) -> None:
-    house.provider.then = outcome
-    whole, disturbed = await approve(house), await approve(house)
-    await execute(house, whole)
+    server.provider.then = outcome
+    whole, disturbed = await approve(server), await approve(server)
+    await execute(server, whole)
     mend = break_subscriber(monkeypatch, name, "settled")
 
-    await execute(house, disturbed)
+    await execute(server, disturbed)
 
-    stored = await house.action(disturbed.action_id)
+    stored = await server.action(disturbed.action_id)
     assert stored.status == ("executed" if outcome is deliver else "failed")
-    assert len(house.provider.done) == 2
+    assert len(server.provider.done) == 2
     mend()
-    while await house.run_jobs():
+    while await server.run_jobs():
         pass
-    work = await list_work(house, whole)
-    assert len(work) >= 2 and await list_work(house, disturbed) == work
+    work = await list_work(server, whole)
+    assert len(work) >= 2 and await list_work(server, disturbed) == work
 
 
 @pytest.mark.parametrize("name", [each.name for each in SUBSCRIBERS if each.staged is not None])
 async def test_a_partial_delivery_is_stored_although_a_subscriber_fails_about_the_rest(
-    house: House, monkeypatch: pytest.MonkeyPatch, name: str
+    server: Server, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    house.provider.then = lambda action: Delivered(
+    server.provider.then = lambda action: Delivered(
         "post-1", rest=Remainder(action.effect, "one account", "the other was not reached")
     )
-    disturbed = await approve(house)
+    disturbed = await approve(server)
     break_subscriber(monkeypatch, name, "staged")
 
-    await execute(house, disturbed)
+    await execute(server, disturbed)
 
-    stored = await house.action(disturbed.action_id)
-    rest = await house.action(stored.metadata["restActionId"])
+    stored = await server.action(disturbed.action_id)
+    rest = await server.action(stored.metadata["restActionId"])
     assert (stored.status, rest.status) == ("executed", "awaiting_approval")
 
 
 async def test_work_that_fails_again_is_repeated_until_it_succeeds(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    disturbed = await approve(house)
+    disturbed = await approve(server)
     mend = break_subscriber(monkeypatch, "credits", "settled")
-    await execute(house, disturbed)
-    await house.run_jobs()
-    assert ("ledger", "settle") not in await list_work(house, disturbed)
+    await execute(server, disturbed)
+    await server.run_jobs()
+    assert ("ledger", "settle") not in await list_work(server, disturbed)
     mend()
-    house.clock.advance(seconds=60)
-    await house.run_jobs()
-    assert ("ledger", "settle") in await list_work(house, disturbed)
+    server.clock.advance(seconds=60)
+    await server.run_jobs()
+    assert ("ledger", "settle") in await list_work(server, disturbed)
 
 
 def postpone(action: Action) -> Delivered:
     raise NotSent("try again", retry=True)
 
 
-async def reject(house: House, action: Action) -> None:
+async def reject(server: Server, action: Action) -> None:
     decider, seen = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page"), SeenVersion(action.revision)
-    begin = partial(decisions.reject, decider, action.action_id, "no", seen, house.clock.now_ms())
-    await house.app.store.write(begin)
+    begin = partial(decisions.reject, decider, action.action_id, "no", seen, server.clock.now_ms())
+    await server.app.store.write(begin)
 
 
-async def find_repetition(house: House) -> Job:
-    rows = await house.app.store.read(
+async def find_repetition(server: Server) -> Job:
+    rows = await server.app.store.read(
         Single(bind_marks("SELECT * FROM jobs WHERE kind = ?", hooks.REPEAT_JOB))
     )
     [row] = rows
@@ -173,63 +173,63 @@ async def find_repetition(house: House) -> Job:
 
 @pytest.mark.parametrize("name", [each.name for each in SUBSCRIBERS if each.settled is not None])
 async def test_work_that_is_repeated_twice_is_done_once_also_if_the_action_has_moved_on(
-    house: House, monkeypatch: pytest.MonkeyPatch, name: str
+    server: Server, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    house.provider.then = postpone
-    whole, disturbed = await approve(house), await approve(house)
-    await execute(house, whole)
-    await reject(house, whole)
+    server.provider.then = postpone
+    whole, disturbed = await approve(server), await approve(server)
+    await execute(server, whole)
+    await reject(server, whole)
     mend = break_subscriber(monkeypatch, name, "settled")
-    await execute(house, disturbed)
+    await execute(server, disturbed)
     mend()
-    job = await find_repetition(house)
+    job = await find_repetition(server)
 
-    await hooks.repeat(house.services, job)
-    await reject(house, disturbed)
-    await hooks.repeat(house.services, job)
+    await hooks.repeat(server.services, job)
+    await reject(server, disturbed)
+    await hooks.repeat(server.services, job)
 
-    assert await list_work(house, disturbed) == await list_work(house, whole)
+    assert await list_work(server, disturbed) == await list_work(server, whole)
 
 
 async def test_credits_are_released_late_although_the_action_was_rejected_meanwhile(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house.provider.then = postpone
-    disturbed = await approve(house)
+    server.provider.then = postpone
+    disturbed = await approve(server)
     mend = break_subscriber(monkeypatch, "credits", "settled")
-    await execute(house, disturbed)
+    await execute(server, disturbed)
     mend()
-    await reject(house, disturbed)
+    await reject(server, disturbed)
 
-    await hooks.repeat(house.services, await find_repetition(house))
+    await hooks.repeat(server.services, await find_repetition(server))
 
-    assert ("ledger", "release") in await list_work(house, disturbed)
+    assert ("ledger", "release") in await list_work(server, disturbed)
 
 
 async def test_an_approval_ends_although_the_memory_fails_and_the_memory_follows(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    approved = await approve(house)
+    approved = await approve(server)
     mend = break_subscriber(monkeypatch, "memory", "approval_ended")
     decider = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page")
-    begin = partial(decisions.withdraw, decider, approved.action_id, "", house.clock.now_ms())
-    await house.app.store.write(begin)
+    begin = partial(decisions.withdraw, decider, approved.action_id, "", server.clock.now_ms())
+    await server.app.store.write(begin)
     find = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, most=5)
-    before = await house.app.store.read(find)
+    before = await server.app.store.read(find)
     mend()
-    await house.run_jobs()
-    assert (await house.action(approved.action_id)).status == "awaiting_approval"
-    assert ([each.kind for each in before], await house.app.store.read(find)) == (["approval"], [])
+    await server.run_jobs()
+    assert (await server.action(approved.action_id)).status == "awaiting_approval"
+    assert ([each.kind for each in before], await server.app.store.read(find)) == (["approval"], [])
 
 
 async def test_content_is_erased_although_the_memory_fails_and_the_memory_follows(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    approved = await approve(house)
-    await execute(house, approved)
+    approved = await approve(server)
+    await execute(server, approved)
     mend = break_subscriber(monkeypatch, "memory", "erased")
-    sign, now_ms = Signer(house.app.keys.master).sign_text, house.clock.now_ms()
-    await house.app.store.write(
+    sign, now_ms = Signer(server.app.keys.master).sign_text, server.clock.now_ms()
+    await server.app.store.write(
         partial(
             contents.erase_content,
             LOCAL_WORKSPACE,
@@ -241,9 +241,9 @@ async def test_content_is_erased_although_the_memory_fails_and_the_memory_follow
         )
     )
     find = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, kind="approval", most=5)
-    (before,) = await house.app.store.read(find)
+    (before,) = await server.app.store.read(find)
     mend()
-    await house.run_jobs()
-    erased = await house.action(approved.action_id)
+    await server.run_jobs()
+    erased = await server.action(approved.action_id)
     assert erased.effect.body == contents.word_notice(contents.FOR_PERSON, now_ms)
-    assert approved.effect.body[:20] in before.body and await house.app.store.read(find) == []
+    assert approved.effect.body[:20] in before.body and await server.app.store.read(find) == []

@@ -115,7 +115,7 @@ class Believed:
     record: Action | None = None
 
 
-class World:
+class Server:
     """One server on one store, used by every example with a workspace of its own."""
 
     def __init__(self, database_url: str, data_dir: Path) -> None:
@@ -144,17 +144,17 @@ class World:
 class Machine(RuleBasedStateMachine):
     """The rules. A subclass per store sets `world`."""
 
-    world: ClassVar[World]
+    server: ClassVar[Server]
 
     def __init__(self) -> None:
         super().__init__()
-        for provider in self.world.providers.values():
+        for provider in self.server.providers.values():
             provider.plan.clear()
             provider.ledger.clear()
             provider.seen.clear()
         # What earlier examples left to be looked into is not this one's.
-        self.world.run(self.world.app.store.write(Single(NO_JOBS)))
-        services = self.world.app.owner_services
+        self.server.run(self.server.app.store.write(Single(NO_JOBS)))
+        services = self.server.app.owner_services
         self.workspace = WorkspaceId(services.new_id(self.clock.now_ms()))
         self.principal = msgspec.structs.replace(LOCAL_PRINCIPAL, workspace_id=self.workspace)
         self.believed: list[Believed] = []
@@ -163,14 +163,14 @@ class Machine(RuleBasedStateMachine):
 
     @property
     def clock(self) -> ManualClock:
-        return self.world.clock
+        return self.server.clock
 
     def write(self, begin: Callable[[], Any]) -> Any:
-        return self.world.run(self.world.app.store.write(begin))
+        return self.server.run(self.server.app.store.write(begin))
 
     def attempt(self, begin: Callable[[], Any]) -> str | Action:
         """A decision: the action afterwards, or the reason why not."""
-        self.world.steps += 1
+        self.server.steps += 1
         try:
             done: Action = self.write(begin)
         except Refusal as refusal:
@@ -204,11 +204,11 @@ class Machine(RuleBasedStateMachine):
         approved=st.sampled_from(MOSTLY),
     )
     def stage(self, connector: str, text: str, approved: bool) -> None:
-        self.world.steps += 1
-        self.world.actions += 1
+        self.server.steps += 1
+        self.server.actions += 1
         request = Request(principal=self.principal, operator="test", tool="stage", inputs={})
         wanted = preparation(Staging(effects=[StageEffect(body=text, connector=connector)]))
-        run = self.world.run(runs.prepare(self.world.app.owner_services, request, wanted, PreparedRun))
+        run = self.server.run(runs.prepare(self.server.app.owner_services, request, wanted, PreparedRun))
         self.believed.append(Believed(ActionId(run.actions[0].id), connector, text, staged=text))
         if approved:
             self.decide_approval(self.believed[-1], "current")
@@ -227,7 +227,7 @@ class Machine(RuleBasedStateMachine):
                 one.action_id,
                 SeenVersion(digest=digest),
                 now_ms,
-                seals=self.world.app.keys.seals,
+                seals=self.server.app.keys.seals,
             )
         )
         # Who does not say what they looked at has seen what was staged.
@@ -266,8 +266,8 @@ class Machine(RuleBasedStateMachine):
 
     def decide_edit(self, one: Believed, text: str) -> None:
         now_ms, decider = self.clock.now_ms(), self.decider()
-        prepared = self.world.run(
-            prepare(self.world.app.owner_services, decider, one.action_id, {"body": text})
+        prepared = self.server.run(
+            prepare(self.server.app.owner_services, decider, one.action_id, {"body": text})
         )
         done = self.attempt(lambda: decisions.edit(decider, one.action_id, prepared, SeenVersion(), now_ms))
         expected = self.expected_refusal(one) or ("validation_error" if text == one.text else None)
@@ -332,8 +332,8 @@ class Machine(RuleBasedStateMachine):
         *,
         wrong_tool: bool = False,
     ) -> None:
-        self.world.steps += 1
-        provider = self.world.providers[one.connector]
+        self.server.steps += 1
+        provider = self.server.providers[one.connector]
         calls, effects = provider.calls, len(provider.ledger)
         provider.plan.append(step)
         order = ExecutionOrder(
@@ -346,7 +346,7 @@ class Machine(RuleBasedStateMachine):
         answer: Executed | Refusal | None = None
         with armed({place: crash} if place is not None else {}), contextlib.suppress(Crash):
             try:
-                answer = self.world.run(executions.execute(self.world.app.owner_services, order))
+                answer = self.server.run(executions.execute(self.server.app.owner_services, order))
             except Refusal as refusal:
                 answer = refusal
         provider.plan.clear()
@@ -376,7 +376,7 @@ class Machine(RuleBasedStateMachine):
             if one.state == "retryable":
                 self.paused(one)
             self.ended(one, answer if place is None else None)
-        self.world.effects += len(provider.ledger) - effects
+        self.server.effects += len(provider.ledger) - effects
 
     def paused(self, one: Believed) -> None:
         """It was not sent, and the server tries again after a pause."""
@@ -395,7 +395,7 @@ class Machine(RuleBasedStateMachine):
                 key=f"{one.key} {one.action_id}",
             )
             try:
-                answer = self.world.run(executions.execute(self.world.app.owner_services, order))
+                answer = self.server.run(executions.execute(self.server.app.owner_services, order))
             except Refusal as refusal:
                 answer = refusal
         one.answers[one.key] = encoded(answer)
@@ -409,28 +409,30 @@ class Machine(RuleBasedStateMachine):
         """Whoever is past its lease is looked into, and what was not sent is tried again; each provider does the same
         to every call."""
         self.clock.advance(seconds=seconds)
-        self.world.steps += 1
-        for provider in self.world.providers.values():
+        self.server.steps += 1
+        for provider in self.server.providers.values():
             provider.plan.extend([step] * 8)
             provider.seen.clear()
         effects = self.count_effects()
         runner = Runner(
-            self.world.app.store, self.clock, job_kinds(self.world.app), worker="test", concurrency=64
+            self.server.app.store, self.clock, job_kinds(self.server.app), worker="test", concurrency=64
         )
         with contextlib.suppress(Crash):
-            self.world.run(runner.run_due_once())
-        for provider in self.world.providers.values():
+            self.server.run(runner.run_due_once())
+        for provider in self.server.providers.values():
             provider.plan.clear()
-        self.world.effects += self.count_effects() - effects
+        self.server.effects += self.count_effects() - effects
         for one in self.believed:
-            calls = [each.action_id for each in self.world.providers[one.connector].seen].count(one.action_id)
+            calls = [each.action_id for each in self.server.providers[one.connector].seen].count(
+                one.action_id
+            )
             if one.state == "retryable":
                 self.retried(one, calls, step)
             elif one.state in IN_QUESTION:
                 self.reconciled(one, calls, step)
 
     def count_effects(self) -> int:
-        return sum(len(provider.ledger) for provider in self.world.providers.values())
+        return sum(len(provider.ledger) for provider in self.server.providers.values())
 
     def retried(self, one: Believed, calls: int, step: Step) -> None:
         """After jobs ran, what was not sent may have been tried again: once, under the approval under which it
@@ -440,7 +442,7 @@ class Machine(RuleBasedStateMachine):
         assert calls == 1
         assert one.approved == one.text
         assert one.again_ms is not None and self.clock.now_ms() >= one.again_ms
-        self.world.retries += 1
+        self.server.retries += 1
         one.attempts += 1
         one.state, one.since_ms = LEADS_TO[step.__name__], self.clock.now_ms()
         if one.state == "retryable":
@@ -492,8 +494,8 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def every_action_is_where_the_model_says(self) -> None:
-        found = self.world.run(
-            self.world.app.store.read(lambda: actions.trail(self.workspace, None, "", 1_000))
+        found = self.server.run(
+            self.server.app.store.read(lambda: actions.trail(self.workspace, None, "", 1_000))
         )
         stored = {action.action_id: action for action in found}
         assert len(stored) == len(self.believed), "an action was lost"
@@ -512,7 +514,7 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_happened_without_an_approval_or_twice(self) -> None:
-        ledger = [sent for provider in self.world.providers.values() for sent in provider.ledger]
+        ledger = [sent for provider in self.server.providers.values() for sent in provider.ledger]
         for sent in ledger:
             assert (sent.action_id, sent.revision, sent.body) in self.approvals
         happened = [sent.action_id for sent in ledger]
@@ -522,7 +524,7 @@ class Machine(RuleBasedStateMachine):
         """The journal of every run is whole."""
         for one in self.believed:
             action = self.stored(one)
-            events, head = self.world.run(self.world.app.store.read(partial(self.chain, action)))
+            events, head = self.server.run(self.server.app.store.read(partial(self.chain, action)))
             assert journal.verify_chain(events, head) is None
 
     def chain(self, action: Action) -> Transaction[tuple[list[Event], Head]]:
@@ -531,13 +533,13 @@ class Machine(RuleBasedStateMachine):
         return events, head
 
     def stored(self, one: Believed) -> Action:
-        action, _ = self.world.run(
-            self.world.app.store.read(lambda: actions.find(self.workspace, one.action_id))
+        action, _ = self.server.run(
+            self.server.app.store.read(lambda: actions.find(self.workspace, one.action_id))
         )
         return action
 
     def sent(self, one: Believed) -> list[Sent]:
-        provider: Provider = self.world.providers[one.connector]
+        provider: Provider = self.server.providers[one.connector]
         return [sent for sent in provider.of(one.action_id) if sent.revision == one.revision]
 
 
@@ -557,12 +559,12 @@ def encoded(answer: Executed | Refusal | None) -> bytes:
 STEPS_PER_EXAMPLE = 50
 
 
-def explore(world: World, examples: int, run: int) -> None:
+def explore(server: Server, examples: int, run: int) -> None:
     @seed(run)
     class OnThisStore(Machine):
         pass
 
-    OnThisStore.world = world
+    OnThisStore.server = server
     OnThisStore.TestCase.settings = settings(
         max_examples=examples,
         stateful_step_count=STEPS_PER_EXAMPLE,
@@ -576,11 +578,11 @@ def explore(world: World, examples: int, run: int) -> None:
 
 
 @pytest.fixture
-def world(own_database_url: str, tmp_path: Path) -> Iterator[World]:
+def server(own_database_url: str, tmp_path: Path) -> Iterator[Server]:
     """A server on a store of its own."""
-    world = World(own_database_url, tmp_path)
-    yield world
-    world.close()
+    server = Server(own_database_url, tmp_path)
+    yield server
+    server.close()
 
 
 EXAMPLES = {"sqlite": rounds(20, 400), "postgres": rounds(8, 200)}
@@ -592,17 +594,17 @@ RUNS = [("sqlite", run) for run in range(share(1, 16))] + [("postgres", run) for
 @pytest.mark.prove
 @pytest.mark.rule("E29", "E5", "E66", "E67", "E68", "E27")
 @pytest.mark.parametrize(("database", "run"), RUNS)
-def test_no_order_of_events_breaks_a_promise(world: World, prove: Prove, database: str, run: int) -> None:
+def test_no_order_of_events_breaks_a_promise(server: Server, prove: Prove, database: str, run: int) -> None:
     examples = EXAMPLES[database]
-    explore(world, examples, run)
+    explore(server, examples, run)
     prove.row(
         f"any order of calls and crashes against a model, {database}",
         "stateful steps",
-        world.steps,
-        calls=world.steps,
-        actions=world.actions,
-        effects=world.effects,
+        server.steps,
+        calls=server.steps,
+        actions=server.actions,
+        effects=server.effects,
     )
-    assert world.steps >= examples * STEPS_PER_EXAMPLE // 2
-    assert world.effects >= examples // 3, "a run in which nothing is ever sent proves nothing"
-    assert world.retries, "the server never tried again"
+    assert server.steps >= examples * STEPS_PER_EXAMPLE // 2
+    assert server.effects >= examples // 3, "a run in which nothing is ever sent proves nothing"
+    assert server.retries, "the server never tried again"

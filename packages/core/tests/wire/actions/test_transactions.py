@@ -10,7 +10,7 @@ import pytest
 from tests.support.actions.guarded import Watched, guarded
 from tests.support.actions.kit import Gate
 from tests.support.surfaces import Outcome
-from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.kit import WorkflowClient, definition
 from tests.support.workflows.library import step
 
 from assent.engine.workflows import bundles
@@ -143,7 +143,7 @@ async def look(agent: Recorded, run_id: str) -> None:
 async def walk(agent: Recorded, folder: Path) -> None:
     """A workflow with a confirmation and a checkpoint; its session leaves and comes back."""
     file = definition("release", step("one"), step("two", requireConfirmation=True), step("three"))
-    Player(agent.gate, folder).write(file)
+    WorkflowClient(agent.gate, folder).write(file)
     await agent.done("workflow_list")
     await agent.done("workflow_inspect", workflowId="release")
     at = await agent.done("workflow_start", workflowId="release", sessionId="S")

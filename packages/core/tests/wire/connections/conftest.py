@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from tests.support.connections.fixtures import (
+    console,
+    console_on_any_store,
     database_url,
-    desk,
-    desk_on_any_store,
     whole_log,
-    world,
-    world_on_any_store,
+    workspace,
+    workspace_on_any_store,
 )
 
-__all__ = ["database_url", "desk", "desk_on_any_store", "whole_log", "world", "world_on_any_store"]
+__all__ = [
+    "console",
+    "console_on_any_store",
+    "database_url",
+    "whole_log",
+    "workspace",
+    "workspace_on_any_store",
+]

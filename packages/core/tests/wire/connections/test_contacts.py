@@ -24,27 +24,27 @@ from assent_launch.channels.contacts import UnreadableContact, contact_text, rea
 ADA = "E-mail: ada@example.org\nFirst name: Ada\nLast name: Lovelace\nCompany: Engines"
 
 
-async def approved(world: Connected, body: str = ADA, **more: Any) -> ActionId:
-    return await world.engine.approved(
+async def approved(workspace: Connected, body: str = ADA, **more: Any) -> ActionId:
+    return await workspace.engine.approved(
         Wanted(connector="hubspot", channel="contacts", verb="save", body=body, **more)
     )
 
 
-async def saved(world: Connected, action_id: ActionId) -> Action:
+async def saved(workspace: Connected, action_id: ActionId) -> Action:
     """The action executes, and HubSpot has one contact for it."""
-    reply = await world.engine.execute(action_id)
+    reply = await workspace.engine.execute(action_id)
     assert isinstance(reply, Executed), reply
-    action = await world.engine.action(action_id)
+    action = await workspace.engine.action(action_id)
     assert action.external_id == reply.external_id
     return action
 
 
-def created(world: Connected) -> list[Any]:
-    return [effect.content for effect in world.far.hubspot.happened("contact_created")]
+def created(workspace: Connected) -> list[Any]:
+    return [effect.content for effect in workspace.far.hubspot.happened("contact_created")]
 
 
-def updated(world: Connected) -> list[Any]:
-    return [effect.content for effect in world.far.hubspot.happened("contact_updated")]
+def updated(workspace: Connected) -> list[Any]:
+    return [effect.content for effect in workspace.far.hubspot.happened("contact_updated")]
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_no_field_of_a_contact_hides_within_another(separator: str) -> None:
         read_contact(f"{ADA}{separator}")
 
 
-async def test_an_approved_contact_is_created_once(world_on_any_store: Connected) -> None:
-    world = world_on_any_store
-    await world.connect("hubspot")
-    action = await saved(world, await approved(world))
+async def test_an_approved_contact_is_created_once(workspace_on_any_store: Connected) -> None:
+    workspace = workspace_on_any_store
+    await workspace.connect("hubspot")
+    action = await saved(workspace, await approved(workspace))
 
-    assert created(world) == [
+    assert created(workspace) == [
         {
             "id": action.external_id,
             "email": "ada@example.org",
@@ -72,113 +72,113 @@ async def test_an_approved_contact_is_created_once(world_on_any_store: Connected
         }
     ]
     assert action.external_url == f"https://app.hubspot.com/contacts/62515/record/0-1/{action.external_id}"
-    assert not updated(world)
+    assert not updated(workspace)
 
 
-async def test_a_contact_that_is_there_is_brought_up_to_date(world: Connected) -> None:
-    await world.connect("hubspot")
-    first = await saved(world, await approved(world, "E-mail: ada@example.org\nCompany: Engines"))
+async def test_a_contact_that_is_there_is_brought_up_to_date(workspace: Connected) -> None:
+    await workspace.connect("hubspot")
+    first = await saved(workspace, await approved(workspace, "E-mail: ada@example.org\nCompany: Engines"))
 
-    second = await saved(world, await approved(world))
+    second = await saved(workspace, await approved(workspace))
 
     assert second.external_id == first.external_id
-    assert len(created(world)) == 1
-    assert updated(world) == [{"id": first.external_id, "firstname": "Ada", "lastname": "Lovelace"}]
+    assert len(created(workspace)) == 1
+    assert updated(workspace) == [{"id": first.external_id, "firstname": "Ada", "lastname": "Lovelace"}]
 
 
 @pytest.mark.parametrize("fault", [Outcome.ERROR_AFTER, Outcome.RESET_AFTER, Outcome.GARBAGE_AFTER])
-async def test_a_lost_answer_is_found_again_with_one_effect(world: Connected, fault: Outcome) -> None:
-    await world.connect("hubspot")
-    action_id = await approved(world)
-    world.far.hubspot.plan(fault)
-    lost = await world.engine.execute(action_id)
+async def test_a_lost_answer_is_found_again_with_one_effect(workspace: Connected, fault: Outcome) -> None:
+    await workspace.connect("hubspot")
+    action_id = await approved(workspace)
+    workspace.far.hubspot.plan(fault)
+    lost = await workspace.engine.execute(action_id)
     assert isinstance(lost, Refusal)
     assert lost.reason == "outcome_unknown"
 
-    await world.engine.reconcile()
+    await workspace.engine.reconcile()
 
-    action = await world.engine.action(action_id)
-    assert (action.status, action.external_id) == ("executed", created(world)[0]["id"])
-    assert (len(created(world)), len(updated(world))) == (1, 0)
+    action = await workspace.engine.action(action_id)
+    assert (action.status, action.external_id) == ("executed", created(workspace)[0]["id"])
+    assert (len(created(workspace)), len(updated(workspace))) == (1, 0)
 
 
-async def test_a_throttled_save_waits_as_long_as_hubspot_says(world: Connected) -> None:
-    await world.connect("hubspot")
-    action_id = await approved(world)
-    world.far.hubspot.plan(Outcome.REFUSE_429)
+async def test_a_throttled_save_waits_as_long_as_hubspot_says(workspace: Connected) -> None:
+    await workspace.connect("hubspot")
+    action_id = await approved(workspace)
+    workspace.far.hubspot.plan(Outcome.REFUSE_429)
 
-    refused = await world.engine.execute(action_id)
+    refused = await workspace.engine.execute(action_id)
 
     assert isinstance(refused, Refusal)
     recovery = refused.recovery()
     assert (recovery.reason, recovery.retryable, recovery.retry_after_seconds) == ("rate_limited", True, 7)
-    assert (await world.engine.action(action_id)).execution_state == "retryable"
-    await saved(world, action_id)
-    assert len(created(world)) == 1
+    assert (await workspace.engine.action(action_id)).execution_state == "retryable"
+    await saved(workspace, action_id)
+    assert len(created(workspace)) == 1
 
 
-async def test_what_was_approved_for_one_account_is_not_saved_in_another(world: Connected) -> None:
-    await world.connect("hubspot")
-    action_id = await approved(world)
-    target = (await world.engine.action(action_id)).effect.target
+async def test_what_was_approved_for_one_account_is_not_saved_in_another(workspace: Connected) -> None:
+    await workspace.connect("hubspot")
+    action_id = await approved(workspace)
+    target = (await workspace.engine.action(action_id)).effect.target
     assert target == {"accountId": "62515", "name": "Hub 62515"}
-    world.far.hubspot.hub_id = 777
-    await world.connect("hubspot")
+    workspace.far.hubspot.hub_id = 777
+    await workspace.connect("hubspot")
 
-    claimed = claim_action((await world.engine.action(action_id)).effect)
-    refused = await world.engine.execute(action_id)
+    claimed = claim_action((await workspace.engine.action(action_id)).effect)
+    refused = await workspace.engine.execute(action_id)
 
     assert isinstance(refused, Refusal)
     assert refused.reason == "requires_approval"
     here = msgspec.structs.replace(claimed, workspace_id=LOCAL_WORKSPACE)
     with pytest.raises(NotSent) as kept:
-        await perform_claimed(world.engine.services.connectors["hubspot"], here)
+        await perform_claimed(workspace.engine.services.connectors["hubspot"], here)
     assert (kept.value.reason, kept.value.curable) == ("missing_connector", True)
-    assert not created(world)
+    assert not created(workspace)
 
-    changed = await world.engine.action(action_id)
+    changed = await workspace.engine.action(action_id)
     assert (changed.status, changed.revision) == ("awaiting_approval", 2)
     assert (changed.effect.target or {})["accountId"] == "777"
-    await world.engine.approve(action_id)
-    await saved(world, action_id)
+    await workspace.engine.approve(action_id)
+    await saved(workspace, action_id)
 
 
-async def test_an_edited_contact_is_saved_as_edited_and_nonsense_is_refused(world: Connected) -> None:
-    await world.connect("hubspot")
-    action_id = await approved(world)
-    await world.engine.edit(action_id, body="E-mail: grace@example.org\nFirst name: Grace")
-    await world.engine.approve(action_id)
-    await saved(world, action_id)
-    assert created(world)[0]["email"] == "grace@example.org"
+async def test_an_edited_contact_is_saved_as_edited_and_nonsense_is_refused(workspace: Connected) -> None:
+    await workspace.connect("hubspot")
+    action_id = await approved(workspace)
+    await workspace.engine.edit(action_id, body="E-mail: grace@example.org\nFirst name: Grace")
+    await workspace.engine.approve(action_id)
+    await saved(workspace, action_id)
+    assert created(workspace)[0]["email"] == "grace@example.org"
 
-    nonsense = await approved(world, "Please save Ada.")
-    refused = await world.engine.execute(nonsense)
+    nonsense = await approved(workspace, "Please save Ada.")
+    refused = await workspace.engine.execute(nonsense)
     assert isinstance(refused, Refusal)
     assert (refused.reason, refused.recovery().retryable) == ("validation_error", False)
-    assert len(created(world)) == 1
+    assert len(created(workspace)) == 1
 
 
-async def test_the_connector_keeps_the_contract_of_connectors(world: Connected) -> None:
-    connection = await world.connect("hubspot")
+async def test_the_connector_keeps_the_contract_of_connectors(workspace: Connected) -> None:
+    connection = await workspace.connect("hubspot")
 
     class AnyWorkspace:
         """The kit makes workspaces of its own; this connection is everybody's."""
 
         def __getattr__(self, name: str) -> Any:
-            real = getattr(world.connections, name)
+            real = getattr(workspace.connections, name)
             if name in ("find", "access"):
                 return lambda _, provider: real(connection.workspace_id, provider)
             return real
 
-    access = world.access("hubspot")
+    access = workspace.access("hubspot")
     access._connections = AnyWorkspace()
 
     async def effects() -> int:
-        return len(created(world))
+        return len(created(workspace))
 
     target = {"accountId": "62515", "name": "Hub 62515"}
     effect = Effect(channel="contacts", verb="save", connector="hubspot", body=ADA, target=target)
-    await check_connector(world.engine.services.connectors["hubspot"], effect=effect, effects=effects)
+    await check_connector(workspace.engine.services.connectors["hubspot"], effect=effect, effects=effects)
 
 
 def test_a_contact_reads_back_as_it_was_written() -> None:
@@ -222,8 +222,8 @@ async def test_contacts_are_staged_one_action_each_and_nothing_is_saved(surface:
 async def test_without_a_registered_app_the_provider_is_not_live(tmp_path: Any) -> None:
     async with connected(
         new_sqlite(tmp_path / "a.db"), tmp_path, google_client_id=None, hubspot_client_id=None
-    ) as world:
+    ) as workspace:
         for connector in ("ga4", "search_console", "hubspot"):
-            readiness = await world.engine.services.connectors[connector].readiness(LOCAL_WORKSPACE)
+            readiness = await workspace.engine.services.connectors[connector].readiness(LOCAL_WORKSPACE)
             assert (readiness.ready, readiness.blocker) == (False, "provider_not_live")
             assert "_CLIENT_ID" not in (readiness.fix_hint or "") and readiness.summary

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-from tests.support.connections.desk import WHERE, way_out
+from tests.support.connections.console import WHERE, way_out
 from tests.support.connections.kit import consent
-from tests.support.review.kit import House, form, forms
+from tests.support.review.kit import Server, form, forms
 from tests.support.surfaces import ManualClock, Surface
 
 from assent.engine.connections.grants import Grantor
@@ -120,8 +120,8 @@ class AcmeConnector:
 class Board:
     """A server with this provider alone, and a signed-in browser."""
 
-    def __init__(self, house: House, connector: AcmeConnector, browser: httpx.AsyncClient) -> None:
-        self.house = house
+    def __init__(self, server: Server, connector: AcmeConnector, browser: httpx.AsyncClient) -> None:
+        self.server = server
         self.connector = connector
         self.browser = browser
 
@@ -143,7 +143,7 @@ class Board:
         return await self.browser.post(found.address, data={**found.fields, **fields})
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        surface = Surface(self.house.app, self.house.surfaces, self.house.clock, "http")
+        surface = Surface(self.server.app, self.server.surfaces, self.server.clock, "http")
         await surface.sign_in()
         try:
             return (await surface.call(tool, arguments)).payload
@@ -157,7 +157,7 @@ async def at_board(database_url: str, folder: Path) -> AsyncIterator[Board]:
     provider = OAuthServer(Ledger(folder / "acme.jsonl"), CLIENT, now_ms=clock.now_ms)
     async with provider.serving() as url:
         connectors: dict[str, Connector] = {}
-        house = House(
+        server = Server(
             database_url,
             folder,
             clock=clock,
@@ -166,13 +166,13 @@ async def at_board(database_url: str, folder: Path) -> AsyncIterator[Board]:
         )
         client = (CLIENT.client_id, CLIENT.client_secret)
         connector = AcmeConnector(
-            OAuthAccess.make(house.services, INFO, ACME, ("boards.write",), client, url)
+            OAuthAccess.make(server.services, INFO, ACME, ("boards.write",), client, url)
         )
         connectors[INFO.id] = connector
         try:
-            yield Board(house, connector, await house.owner())
+            yield Board(server, connector, await server.owner())
         finally:
-            await house.close()
+            await server.close()
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ async def test_a_person_connects_it_and_chooses_on_its_own_pages(board: Board) -
     assert (wrong.status_code, "Enter the number of a board." in wrong.text) == (400, True)
     chosen = await board.choose(choice="8")
     assert chosen.headers["location"].endswith("&did=chosen")
-    held = await board.house.app.connections.find(LOCAL_WORKSPACE, "acme")
+    held = await board.server.app.connections.find(LOCAL_WORKSPACE, "acme")
     assert held is not None and held.settings == {"board": "8"}
 
 
@@ -218,19 +218,19 @@ async def test_a_lost_answer_is_read_back_with_the_reference_of_the_provider(boa
     await board.connect()
     await board.choose(choice="7")
     effect = Effect(channel="board", verb="pin", connector="acme", body="The kitchen closes at five.")
-    run = await board.house.stage(
+    run = await board.server.stage(
         StagedEffect(effect=effect, executor_tool="chieflab_execute_approved_action")
     )
     action_id = run.actions[0].id
-    await board.house.decide(board.browser, run.run_id, action_id, "approve")
-    send = form(await board.house.page(board.browser, run.run_id), action_id, "send")
+    await board.server.decide(board.browser, run.run_id, action_id, "approve")
+    send = form(await board.server.page(board.browser, run.run_id), action_id, "send")
     await board.browser.post(send.address, data=send.fields)
 
-    await board.house.run_jobs()
-    lost = await board.house.action(action_id)
-    board.house.clock.advance(seconds=120)
-    await board.house.run_jobs()
-    found = await board.house.action(action_id)
+    await board.server.run_jobs()
+    lost = await board.server.action(action_id)
+    board.server.clock.advance(seconds=120)
+    await board.server.run_jobs()
+    found = await board.server.action(action_id)
 
     assert lost.execution_state == "outcome_unknown"
     assert (found.status, found.external_id) == ("executed", "pin-1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.connections.desk import WHERE, Desk
+from tests.support.connections.console import WHERE, Console
 from tests.support.review.kit import forms
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -18,90 +18,90 @@ KEYS = {"zernio": zernio.KEY, "resend": resend.KEY, "bluesky": bluesky.KEY}
 
 
 @pytest.mark.parametrize("provider", [*KEYS])
-async def test_a_key_is_checked_kept_and_usable(desk_on_any_store: Desk, provider: str) -> None:
-    desk = desk_on_any_store
-    answer = await desk.press(provider, "key", key=f"  {KEYS[provider]} ")
+async def test_a_key_is_checked_kept_and_usable(console_on_any_store: Console, provider: str) -> None:
+    console = console_on_any_store
+    answer = await console.press(provider, "key", key=f"  {KEYS[provider]} ")
 
     assert (answer.status_code, answer.headers["location"]) == (
         303,
         f"/connect/{provider}{WHERE}&did=connected",
     )
-    held = await desk.house.app.connections.access(LOCAL_WORKSPACE, provider)
+    held = await console.server.app.connections.access(LOCAL_WORKSPACE, provider)
     assert held is not None
     assert held.secrets[API_KEY] == KEYS[provider]
     assert held.connection.accounts
-    readiness = await desk.house.services.connectors[provider].readiness(LOCAL_WORKSPACE)
+    readiness = await console.server.services.connectors[provider].readiness(LOCAL_WORKSPACE)
     assert readiness.ready
 
 
 @pytest.mark.parametrize("provider", [*KEYS])
 async def test_a_key_that_the_provider_does_not_accept_is_not_kept_and_not_shown(
-    desk: Desk, provider: str
+    console: Console, provider: str
 ) -> None:
     wrong = KEYS[provider][:-4] + "beef"
-    answer = await desk.press(provider, "key", key=wrong)
+    answer = await console.press(provider, "key", key=wrong)
 
     assert answer.status_code == 400
     assert "does not accept this key" in answer.text
     assert wrong not in answer.text
-    assert await desk.connection(provider) is None
+    assert await console.connection(provider) is None
 
 
 @pytest.mark.parametrize("key", ["", "x" * 600, "schlüssel"])
-async def test_what_cannot_be_a_key_is_not_sent_anywhere(desk: Desk, key: str) -> None:
-    answer = await desk.press("zernio", "key", key=key)
+async def test_what_cannot_be_a_key_is_not_sent_anywhere(console: Console, key: str) -> None:
+    answer = await console.press("zernio", "key", key=key)
     assert answer.status_code == 400
-    assert not desk.far.zernio.ledger.entries()
+    assert not console.far.zernio.ledger.entries()
 
 
 @pytest.mark.parametrize("fault", [Outcome.ERROR_BEFORE, Outcome.RESET_BEFORE, Outcome.REFUSE_429])
-async def test_a_provider_that_cannot_be_asked_is_no_wrong_key(desk: Desk, fault: Outcome) -> None:
-    desk.far.zernio.plan(fault)
-    answer = await desk.press("zernio", "key", key=KEYS["zernio"])
+async def test_a_provider_that_cannot_be_asked_is_no_wrong_key(console: Console, fault: Outcome) -> None:
+    console.far.zernio.plan(fault)
+    answer = await console.press("zernio", "key", key=KEYS["zernio"])
     assert answer.status_code == 400
     assert "does not accept this key" not in answer.text
-    assert await desk.connection("zernio") is None
+    assert await console.connection("zernio") is None
 
 
-async def test_where_posts_go_is_chosen_per_platform(desk: Desk) -> None:
-    await desk.press("zernio", "key", key=KEYS["zernio"])
+async def test_where_posts_go_is_chosen_per_platform(console: Console) -> None:
+    await console.press("zernio", "key", key=KEYS["zernio"])
     chosen = {"platform-linkedin": "acc_linkedin_ada", "platform-twitter": ""}
 
-    answer = await desk.press("zernio", "choose", **chosen)
+    answer = await console.press("zernio", "choose", **chosen)
 
     assert answer.status_code == 303
-    connection = await desk.connection("zernio")
+    connection = await console.connection("zernio")
     assert connection is not None
     assert [account.id for account in connection.accounts if account.chosen] == ["acc_linkedin_ada"]
-    forged = await desk.press("zernio", "choose", **{"platform-linkedin": "somebody_elses"})
+    forged = await console.press("zernio", "choose", **{"platform-linkedin": "somebody_elses"})
     assert forged.status_code == 400
-    assert await desk.connection("zernio") == connection
+    assert await console.connection("zernio") == connection
 
 
-async def test_a_key_that_ended_asks_for_another(desk: Desk) -> None:
-    await desk.press("zernio", "key", key=KEYS["zernio"])
-    connection = await desk.connection("zernio")
+async def test_a_key_that_ended_asks_for_another(console: Console) -> None:
+    await console.press("zernio", "key", key=KEYS["zernio"])
+    connection = await console.connection("zernio")
     assert connection is not None
-    await desk.house.app.connections.mark_expired(connection, "Zernio does not accept its key any more")
-    page = await desk.browser.get(f"/connect/zernio{WHERE}")
+    await console.server.app.connections.mark_expired(connection, "Zernio does not accept its key any more")
+    page = await console.browser.get(f"/connect/zernio{WHERE}")
     assert "does not accept its key any more" in page.text
 
-    assert (await desk.press("zernio", "key", key=KEYS["zernio"])).status_code == 303
-    found = await desk.connection("zernio")
+    assert (await console.press("zernio", "key", key=KEYS["zernio"])).status_code == 303
+    found = await console.connection("zernio")
     assert found is not None and found.live
 
 
-async def test_disconnecting_destroys_the_key(desk: Desk) -> None:
-    await desk.press("resend", "key", key=KEYS["resend"])
-    assert (await desk.press("resend", "disconnect")).status_code == 303
-    assert await desk.house.app.connections.access(LOCAL_WORKSPACE, "resend") is None
-    assert not [row for row in (await desk.house.everything())["vault_secrets"] if "resend" in row]
+async def test_disconnecting_destroys_the_key(console: Console) -> None:
+    await console.press("resend", "key", key=KEYS["resend"])
+    assert (await console.press("resend", "disconnect")).status_code == 303
+    assert await console.server.app.connections.access(LOCAL_WORKSPACE, "resend") is None
+    assert not [row for row in (await console.server.everything())["vault_secrets"] if "resend" in row]
 
 
-async def test_every_provider_that_a_workspace_can_connect_has_its_page(desk: Desk) -> None:
-    listed = await desk.browser.get("/connect")
+async def test_every_provider_that_a_workspace_can_connect_has_its_page(console: Console) -> None:
+    listed = await console.browser.get("/connect")
     for info in CONNECTORS:
-        page = await desk.browser.get(f"/connect/{info.id}{WHERE}")
+        page = await console.browser.get(f"/connect/{info.id}{WHERE}")
         connectable = info.auth_mode != "none"
         assert page.status_code == (200 if connectable else 404), info.id
         assert (f"/connect/{info.id}?" in listed.text) is connectable, info.id
@@ -116,16 +116,16 @@ def test_a_provider_without_words_of_its_own_says_what_it_says_about_itself() ->
     assert words.gives == "Does new things."
 
 
-async def test_consent_is_not_for_keys_and_keys_are_not_for_consent(desk: Desk) -> None:
-    page = await desk.browser.get(f"/connect/hubspot{WHERE}")
+async def test_consent_is_not_for_keys_and_keys_are_not_for_consent(console: Console) -> None:
+    page = await console.browser.get(f"/connect/hubspot{WHERE}")
     form = next(each for each in forms(page.text) if "/consent" in each.address)
-    crossed = await desk.browser.post(
+    crossed = await console.browser.post(
         form.address.replace("/consent", "/key"), data={**form.fields, "key": KEYS["zernio"]}
     )
     assert crossed.status_code == 404
-    page = await desk.browser.get(f"/connect/zernio{WHERE}")
+    page = await console.browser.get(f"/connect/zernio{WHERE}")
     form = next(each for each in forms(page.text) if "/key" in each.address)
     assert (
-        await desk.browser.post(form.address.replace("/key", "/consent"), data=form.fields)
+        await console.browser.post(form.address.replace("/key", "/consent"), data=form.fields)
     ).status_code == 404
-    assert (await desk.browser.get("/connect/site")).status_code == 404
+    assert (await console.browser.get("/connect/site")).status_code == 404

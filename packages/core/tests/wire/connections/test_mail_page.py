@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from aiosmtpd.smtp import AuthResult
-from tests.support.connections.desk import WHERE, Desk, at_desk
+from tests.support.connections.console import WHERE, Console, open_console
 from tests.support.connectors import mail_server as servers
 from tests.support.connectors.kit import engine_with
 from tests.support.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
@@ -54,15 +54,15 @@ async def post() -> AsyncIterator[Post]:
 
 
 @pytest.fixture
-async def at_home(tmp_path: Path) -> AsyncIterator[Desk]:
+async def at_home(tmp_path: Path) -> AsyncIterator[Console]:
     """Where the person who runs the server allows its own network."""
     allowed: Any = ("127.0.0.1",)
-    async with at_desk(new_sqlite(tmp_path / "assent.db"), tmp_path, allow_hosts=allowed) as made:
+    async with open_console(new_sqlite(tmp_path / "assent.db"), tmp_path, allow_hosts=allowed) as made:
         yield made
 
 
 async def test_a_mail_server_is_tried_out_kept_and_used_by_another_process(
-    at_home: Desk, post: Post, tmp_path: Path, whole_log: io.StringIO
+    at_home: Console, post: Post, tmp_path: Path, whole_log: io.StringIO
 ) -> None:
     listed = await at_home.browser.get("/connect")
     assert "/connect/smtp?" in listed.text
@@ -81,7 +81,7 @@ async def test_a_mail_server_is_tried_out_kept_and_used_by_another_process(
         assert isinstance(await other.execute(action_id), Executed)
     assert post.inbox.message()["From"] == SENDER
 
-    rows = repr(await at_home.house.everything())
+    rows = repr(await at_home.server.everything())
     for text in (listed.text, page.text, rows, whole_log.getvalue()):
         assert PASSWORD not in text and "p%40ss" not in text
 
@@ -102,7 +102,7 @@ async def test_a_mail_server_is_tried_out_kept_and_used_by_another_process(
     ],
 )
 async def test_what_does_not_work_is_not_kept_and_says_where(
-    at_home: Desk, post: Post, changes: dict[str, str], field: str
+    at_home: Console, post: Post, changes: dict[str, str], field: str
 ) -> None:
     answer = await at_home.press("smtp", "mail", **{**post.form, **changes})
     assert answer.status_code == 400
@@ -111,14 +111,14 @@ async def test_what_does_not_work_is_not_kept_and_says_where(
     assert await at_home.connection("smtp") is None
 
 
-async def test_a_page_reaches_no_mail_server_of_a_private_network(desk: Desk, post: Post) -> None:
-    answer = await desk.press("smtp", "mail", **post.form)
+async def test_a_page_reaches_no_mail_server_of_a_private_network(console: Console, post: Post) -> None:
+    answer = await console.press("smtp", "mail", **post.form)
     assert answer.status_code == 400 and "not public" in answer.text
-    assert await desk.connection("smtp") is None
+    assert await console.connection("smtp") is None
 
 
 async def test_what_a_workspace_connected_before_an_address_became_forbidden_is_not_reached(
-    at_home: Desk, post: Post, tmp_path: Path
+    at_home: Console, post: Post, tmp_path: Path
 ) -> None:
     await at_home.press("smtp", "mail", **post.form)
     async with engine_with(f"sqlite:///{tmp_path / 'assent.db'}", tmp_path) as other:
@@ -128,10 +128,10 @@ async def test_what_a_workspace_connected_before_an_address_became_forbidden_is_
 
 
 async def test_a_password_that_does_not_count_any_more_ends_the_connection(
-    at_home: Desk, post: Post, tmp_path: Path
+    at_home: Console, post: Post, tmp_path: Path
 ) -> None:
     await at_home.press("smtp", "mail", **post.form)
-    connections = at_home.house.app.connections
+    connections = at_home.server.app.connections
     found = await connections.find(LOCAL_WORKSPACE, "smtp")
     assert found is not None
     old = OpenedSecrets({API_KEY: f"smtp://{USER}:old@127.0.0.1:{post.form['port']}"})
@@ -155,7 +155,7 @@ async def test_a_password_that_does_not_count_any_more_ends_the_connection(
 
 
 async def test_a_login_that_failed_once_is_tried_again_by_the_next_send(
-    at_home: Desk, post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    at_home: Console, post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await at_home.press("smtp", "mail", **post.form)
     async with engine_with(
@@ -168,15 +168,15 @@ async def test_a_login_that_failed_once_is_tried_again_by_the_next_send(
             reply = await other.execute(action_id)
         assert isinstance(reply, Refusal) and reply.reason is Reason.MISSING_CONNECTOR
         assert isinstance(await other.execute(action_id), Executed)
-    found = await at_home.house.app.connections.find(LOCAL_WORKSPACE, "smtp")
+    found = await at_home.server.app.connections.find(LOCAL_WORKSPACE, "smtp")
     assert found is not None and found.live and len(post.inbox.taken) == 1
 
 
-async def test_disconnecting_destroys_the_password(at_home: Desk, post: Post) -> None:
+async def test_disconnecting_destroys_the_password(at_home: Console, post: Post) -> None:
     await at_home.press("smtp", "mail", **post.form)
     assert (await at_home.press("smtp", "disconnect")).status_code == 303
-    assert await at_home.house.app.connections.access(LOCAL_WORKSPACE, "smtp") is None
-    assert not [row for row in (await at_home.house.everything())["vault_secrets"] if "smtp" in row]
+    assert await at_home.server.app.connections.access(LOCAL_WORKSPACE, "smtp") is None
+    assert not [row for row in (await at_home.server.everything())["vault_secrets"] if "smtp" in row]
 
 
 async def test_a_name_that_cannot_be_looked_up_in_time_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

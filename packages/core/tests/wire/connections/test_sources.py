@@ -27,44 +27,44 @@ PAGE = "https://example.org/launch"
 DAY = {"hours": 25.0}
 
 
-async def published(world: Connected, link: str = PAGE) -> RunId:
+async def published(workspace: Connected, link: str = PAGE) -> RunId:
     """A run whose post is out."""
-    action_id: ActionId = await world.engine.approved(Wanted(connector="site", link=link))
-    await world.engine.execute(action_id)
-    return (await world.engine.action(action_id)).run_id
+    action_id: ActionId = await workspace.engine.approved(Wanted(connector="site", link=link))
+    await workspace.engine.execute(action_id)
+    return (await workspace.engine.action(action_id)).run_id
 
 
-async def measured(world: Connected, run_id: RunId) -> tuple[Measurement, Asset]:
-    return await measuring.measure(world.engine.services, LOCAL_WORKSPACE, run_id, by="test")
+async def measured(workspace: Connected, run_id: RunId) -> tuple[Measurement, Asset]:
+    return await measuring.measure(workspace.engine.services, LOCAL_WORKSPACE, run_id, by="test")
 
 
 def of(found: Measurement, source: str) -> Reading | None:
     return next((reading for reading in found.sources if reading.source == source), None)
 
 
-def today(world: Connected) -> date:
-    return datetime.fromtimestamp(world.clock.now_ms() / 1000, UTC).date()
+def today(workspace: Connected) -> date:
+    return datetime.fromtimestamp(workspace.clock.now_ms() / 1000, UTC).date()
 
 
 @pytest.mark.rule("E30", "E100")
 async def test_a_run_is_measured_by_every_connected_source_for_its_page(
-    world_on_any_store: Connected,
+    workspace_on_any_store: Connected,
 ) -> None:
-    world = world_on_any_store
-    await world.connect("ga4", propertyId="1234")
-    await world.connect("search_console", siteUrl="https://example.org/")
-    run_id = await published(world)
-    day = today(world)
-    world.far.ga4.visits += [
+    workspace = workspace_on_any_store
+    await workspace.connect("ga4", propertyId="1234")
+    await workspace.connect("search_console", siteUrl="https://example.org/")
+    run_id = await published(workspace)
+    day = today(workspace)
+    workspace.far.ga4.visits += [
         DailyVisits(day, "example.org", "/launch", 40, 3),
         DailyVisits(day, "example.org", "/launch/", 2),
         DailyVisits(day, "example.org", "/other", 900, 90),
         DailyVisits(day, "elsewhere.example", "/launch", 900, 90),
     ]
-    world.far.search.queries += [Query(day, PAGE, 5, 120), Query(day, "https://example.org/other", 9, 9)]
-    world.clock.advance(days=4)
+    workspace.far.search.queries += [Query(day, PAGE, 5, 120), Query(day, "https://example.org/other", 9, 9)]
+    workspace.clock.advance(days=4)
 
-    found, asset = await measured(world, run_id)
+    found, asset = await measured(workspace, run_id)
 
     assert of(found, "ga4") == Reading(
         source="ga4", channel="web", status="ok", metrics={"sessions": 42, "conversions": 3}
@@ -80,15 +80,15 @@ async def test_a_run_is_measured_by_every_connected_source_for_its_page(
 
 
 @pytest.mark.rule("E100")
-async def test_empty_rows_and_late_numbers_are_unavailable_and_say_why(world: Connected) -> None:
-    await world.connect("ga4", propertyId="1234")
-    await world.connect("search_console", siteUrl="sc-domain:example.org")
-    world.far.search.sites.append("sc-domain:example.org")
-    run_id = await published(world)
-    world.far.search.queries.append(Query(today(world), PAGE, 5, 120))
-    world.clock.advance(**DAY)
+async def test_empty_rows_and_late_numbers_are_unavailable_and_say_why(workspace: Connected) -> None:
+    await workspace.connect("ga4", propertyId="1234")
+    await workspace.connect("search_console", siteUrl="sc-domain:example.org")
+    workspace.far.search.sites.append("sc-domain:example.org")
+    run_id = await published(workspace)
+    workspace.far.search.queries.append(Query(today(workspace), PAGE, 5, 120))
+    workspace.clock.advance(**DAY)
 
-    found, asset = await measured(world, run_id)
+    found, asset = await measured(workspace, run_id)
 
     for source, why in (("ga4", "counted nothing"), ("search_console", "two to three days late")):
         reading = of(found, source)
@@ -112,14 +112,14 @@ async def test_empty_rows_and_late_numbers_are_unavailable_and_say_why(world: Co
     ],
 )
 async def test_a_failing_source_says_so_and_does_not_hide_the_others(
-    world: Connected, fault: Outcome, why: str
+    workspace: Connected, fault: Outcome, why: str
 ) -> None:
-    await world.connect("ga4", propertyId="1234")
-    run_id = await published(world)
-    world.clock.advance(**DAY)
-    world.far.ga4.plan(fault)
+    await workspace.connect("ga4", propertyId="1234")
+    run_id = await published(workspace)
+    workspace.clock.advance(**DAY)
+    workspace.far.ga4.plan(fault)
 
-    found, _ = await measured(world, run_id)
+    found, _ = await measured(workspace, run_id)
 
     reading = of(found, "ga4")
     assert reading is not None
@@ -134,82 +134,82 @@ async def test_a_failing_source_says_so_and_does_not_hide_the_others(
     [[{}], [{"metricValues": []}], [{"metricValues": [{"value": "many"}, {"value": "NaN"}]}], [None], "x"],
 )
 async def test_rows_without_numbers_are_no_numbers(
-    world: Connected, rows: Any, monkeypatch: pytest.MonkeyPatch
+    workspace: Connected, rows: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await world.connect("ga4", propertyId="1234")
-    run_id = await published(world)
-    world.clock.advance(**DAY)
-    monkeypatch.setattr(world.far.ga4, "run_report", lambda *_: json_answer(200, {"rows": rows}))
+    await workspace.connect("ga4", propertyId="1234")
+    run_id = await published(workspace)
+    workspace.clock.advance(**DAY)
+    monkeypatch.setattr(workspace.far.ga4, "run_report", lambda *_: json_answer(200, {"rows": rows}))
 
-    found, _ = await measured(world, run_id)
+    found, _ = await measured(workspace, run_id)
 
     reading = of(found, "ga4")
     assert reading is not None
     assert (reading.status, reading.metrics) == ("unavailable", {})
 
 
-async def test_a_source_whose_access_was_revoked_asks_to_connect_again(world: Connected) -> None:
-    await world.connect("ga4", propertyId="1234")
-    run_id = await published(world)
-    world.clock.advance(**DAY)
-    world.far.google.revoke_all()
+async def test_a_source_whose_access_was_revoked_asks_to_connect_again(workspace: Connected) -> None:
+    await workspace.connect("ga4", propertyId="1234")
+    run_id = await published(workspace)
+    workspace.clock.advance(**DAY)
+    workspace.far.google.revoke_all()
 
-    found, _ = await measured(world, run_id)
+    found, _ = await measured(workspace, run_id)
 
     assert "Connect it again" in ((of(found, "ga4") or found.sources[0]).reason or "")
-    assert await world.state("ga4") == "expired"
-    again, _ = await measured(world, run_id)
+    assert await workspace.state("ga4") == "expired"
+    again, _ = await measured(workspace, run_id)
     assert "Connect it again" in ((of(again, "ga4") or again.sources[0]).reason or "")
 
 
 async def test_a_source_that_was_never_connected_or_was_disconnected_is_not_mentioned(
-    world: Connected,
+    workspace: Connected,
 ) -> None:
-    await world.connect("ga4", propertyId="1234")
-    await world.connections.disconnect(LOCAL_WORKSPACE, "ga4", by="Ada")
-    run_id = await published(world)
-    world.clock.advance(**DAY)
+    await workspace.connect("ga4", propertyId="1234")
+    await workspace.connections.disconnect(LOCAL_WORKSPACE, "ga4", by="Ada")
+    run_id = await published(workspace)
+    workspace.clock.advance(**DAY)
 
-    found, _ = await measured(world, run_id)
+    found, _ = await measured(workspace, run_id)
 
     assert [reading.source for reading in found.sources] == ["site"]
-    assert not world.far.ga4.ledger.calls()
+    assert not workspace.far.ga4.ledger.calls()
 
 
-async def test_until_a_property_is_chosen_there_is_nothing_to_read(world: Connected) -> None:
-    await world.connect("ga4")
-    run_id = await published(world)
-    world.clock.advance(**DAY)
+async def test_until_a_property_is_chosen_there_is_nothing_to_read(workspace: Connected) -> None:
+    await workspace.connect("ga4")
+    run_id = await published(workspace)
+    workspace.clock.advance(**DAY)
 
-    found, _ = await measured(world, run_id)
+    found, _ = await measured(workspace, run_id)
 
     assert "chosen yet" in ((of(found, "ga4") or found.sources[0]).reason or "")
-    readiness = await world.engine.services.connectors["ga4"].readiness(LOCAL_WORKSPACE)
+    readiness = await workspace.engine.services.connectors["ga4"].readiness(LOCAL_WORKSPACE)
     assert not readiness.ready
 
 
-async def test_pages_outside_the_chosen_site_are_not_asked_about(world: Connected) -> None:
-    await world.connect("search_console", siteUrl="sc-domain:example.com")
-    run_id = await published(world)
-    world.clock.advance(days=5)
+async def test_pages_outside_the_chosen_site_are_not_asked_about(workspace: Connected) -> None:
+    await workspace.connect("search_console", siteUrl="sc-domain:example.com")
+    run_id = await published(workspace)
+    workspace.clock.advance(days=5)
 
-    found, _ = await measured(world, run_id)
+    found, _ = await measured(workspace, run_id)
 
     assert "sc-domain:example.com" in ((of(found, "search_console") or found.sources[0]).reason or "")
-    assert not world.far.search.ledger.calls()
+    assert not workspace.far.search.ledger.calls()
 
 
-async def test_when_no_source_has_numbers_each_is_named_with_its_reason(world: Connected) -> None:
-    await world.connect("ga4", propertyId="1234")
-    await key_connect(world.engine.app, "zernio")
-    action_id = await world.engine.approved(Wanted(connector="zernio", channel="linkedin", link=PAGE))
-    await world.engine.execute(action_id)
-    run_id = (await world.engine.action(action_id)).run_id
-    world.clock.advance(**DAY)
-    world.far.zernio.analytics_status = 202
+async def test_when_no_source_has_numbers_each_is_named_with_its_reason(workspace: Connected) -> None:
+    await workspace.connect("ga4", propertyId="1234")
+    await key_connect(workspace.engine.app, "zernio")
+    action_id = await workspace.engine.approved(Wanted(connector="zernio", channel="linkedin", link=PAGE))
+    await workspace.engine.execute(action_id)
+    run_id = (await workspace.engine.action(action_id)).run_id
+    workspace.clock.advance(**DAY)
+    workspace.far.zernio.analytics_status = 202
 
     with pytest.raises(Refusal) as refused:
-        await measured(world, run_id)
+        await measured(workspace, run_id)
 
     recovery = refused.value.recovery()
     assert recovery.reason == "measurement_unavailable"
@@ -217,24 +217,24 @@ async def test_when_no_source_has_numbers_each_is_named_with_its_reason(world: C
     assert "LinkedIn: " in recovery.user_message
 
 
-async def test_a_saved_contact_is_nothing_to_measure(world: Connected) -> None:
-    await world.connect("hubspot")
+async def test_a_saved_contact_is_nothing_to_measure(workspace: Connected) -> None:
+    await workspace.connect("hubspot")
     contact = Wanted(connector="hubspot", channel="contacts", verb="save", body="E-mail: ada@example.org")
-    action_id = await world.engine.approved(contact)
-    await world.engine.execute(action_id)
-    assert (await world.engine.action(action_id)).status == "executed"
-    assert await world.engine.app.store.read(lambda: measurement.due(LOCAL_WORKSPACE, 10)) == []
+    action_id = await workspace.engine.approved(contact)
+    await workspace.engine.execute(action_id)
+    assert (await workspace.engine.action(action_id)).status == "executed"
+    assert await workspace.engine.app.store.read(lambda: measurement.due(LOCAL_WORKSPACE, 10)) == []
 
 
-async def test_a_source_only_reads(world: Connected) -> None:
-    await world.connect("ga4", propertyId="1234")
-    action_id = await world.engine.approved(Wanted(connector="ga4"))
+async def test_a_source_only_reads(workspace: Connected) -> None:
+    await workspace.connect("ga4", propertyId="1234")
+    action_id = await workspace.engine.approved(Wanted(connector="ga4"))
 
-    refused: Any = await world.engine.execute(action_id)
+    refused: Any = await workspace.engine.execute(action_id)
 
     assert refused.reason == "connector_failed"
-    assert (await world.engine.action(action_id)).status == "failed"
-    assert not world.far.ga4.ledger.calls()
+    assert (await workspace.engine.action(action_id)).status == "failed"
+    assert not workspace.far.ga4.ledger.calls()
 
 
 def reading(channel: str, **metrics: int) -> Reading:

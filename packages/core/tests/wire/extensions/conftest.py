@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.extensions.fixtures import shop, surface
+from tests.support.extensions.fixtures import billing, surface
 
-__all__ = ["shop", "surface"]
+__all__ = ["billing", "surface"]

@@ -20,7 +20,7 @@ from tests.support.actions.kit import APPROVE, EXECUTE
 from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.extensions.owner_kit import DOCUMENTS, MARKS, bring_everything, wrote
 from tests.support.keyed_browser import KeyedBrowser
-from tests.support.net.far_side import FarSide, far_side
+from tests.support.net.stub_server import StubServer, stub_server
 from tests.support.review.kit import forms
 from tests.support.surfaces import ManualClock, settings_for
 
@@ -147,8 +147,8 @@ class Stranger:
 
 
 @pytest.fixture
-def side() -> Iterator[FarSide]:
-    with far_side() as made:
+def stub() -> Iterator[StubServer]:
+    with stub_server() as made:
         yield made
 
 
@@ -178,11 +178,11 @@ def read_links(inbox: Inbox) -> list[str]:
 @pytest.mark.parametrize("preset", ["relay", "people", "two_people"])
 @pytest.mark.parametrize("place", PLACES)
 async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
-    database_url: str, tmp_path: Path, side: FarSide, place: str, preset: str, mailbox: bool
+    database_url: str, tmp_path: Path, stub: StubServer, place: str, preset: str, mailbox: bool
 ) -> None:
     inbox = Inbox()
     async with mail_server(inbox) as port:
-        given = bring_everything(tmp_path, side, port) | PLACES[place][0] | {"policy": preset}
+        given = bring_everything(tmp_path, stub, port) | PLACES[place][0] | {"policy": preset}
         app = App(settings_for(database_url, tmp_path, **given), clock=ManualClock())
         eve = Stranger(app, place)
         try:
@@ -215,7 +215,7 @@ async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
             assert [each.person.name for each in owners] == ["Ada"]
             (billing,) = [each for each in app.extensions.operators if each.id == "acme-billing"]
             assert billing.effects[0].function.__globals__["LEDGER"] == []
-            assert wrote(side) == []
+            assert wrote(stub) == []
             assert {to for each in inbox.taken for to in each.rcpt_tos} <= {EVE}
             workspaces = await app.store.read(tenancy.list_workspaces)
             assert len(workspaces) == 1 + bool(eve.key)
@@ -225,13 +225,13 @@ async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
 
 
 async def test_the_same_calls_with_a_key_of_the_owner_act(
-    database_url: str, tmp_path: Path, side: FarSide
+    database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
     """What makes the test above able to fail."""
     inbox = Inbox()
     async with mail_server(inbox) as port:
         app = App(
-            settings_for(database_url, tmp_path, **bring_everything(tmp_path, side, port)),
+            settings_for(database_url, tmp_path, **bring_everything(tmp_path, stub, port)),
             clock=ManualClock(),
         )
         owner = Stranger(app, "loopback")
@@ -248,7 +248,7 @@ async def test_the_same_calls_with_a_key_of_the_owner_act(
                 (action,) = (await owner.call(tool, arguments))["actions"]
                 await owner.call(APPROVE, {"actionId": action["id"]})
                 assert (await owner.call(EXECUTE, {"actionId": action["id"]}))["ok"] is True
-            assert (wrote(side), [each.rcpt_tos for each in inbox.taken]) == (
+            assert (wrote(stub), [each.rcpt_tos for each in inbox.taken]) == (
                 ["/admin/prod"],
                 [["ann@example.org"]],
             )
@@ -258,11 +258,11 @@ async def test_the_same_calls_with_a_key_of_the_owner_act(
 
 
 async def test_the_owner_hears_of_a_workspace_that_they_made_and_not_of_a_stranger_s(
-    database_url: str, tmp_path: Path, side: FarSide
+    database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
     inbox = Inbox()
     async with mail_server(inbox) as port:
-        given = bring_everything(tmp_path, side, port)
+        given = bring_everything(tmp_path, stub, port)
         app = App(settings_for(database_url, tmp_path, **given), clock=ManualClock())
         caller = Stranger(app, "loopback")
         try:

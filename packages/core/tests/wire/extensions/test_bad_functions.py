@@ -30,7 +30,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("how", FAULTS)
 async def test_a_function_that_fails_refuses_the_call_by_name_and_stages_nothing(
-    surface: Gate, shop: Any, how: str, caplog: pytest.LogCaptureFixture
+    surface: Gate, billing: Any, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR, "assent.extensions"):
         refused = await surface.denied(ODD, how=how)
@@ -42,12 +42,12 @@ async def test_a_function_that_fails_refuses_the_call_by_name_and_stages_nothing
     assert (await surface.done(ODD, how="well"))["actions"]
 
 
-async def test_a_normal_form_of_another_type_is_refused_by_the_argument(surface: Gate, shop: Any) -> None:
+async def test_a_normal_form_of_another_type_is_refused_by_the_argument(surface: Gate, billing: Any) -> None:
     refused = await surface.denied(ODD, how="normalise spoils")
     assert [problem["path"] for problem in refused["problems"]] == ["how"]
 
 
-async def test_a_long_title_of_several_lines_becomes_a_short_one(surface: Gate, shop: Any) -> None:
+async def test_a_long_title_of_several_lines_becomes_a_short_one(surface: Gate, billing: Any) -> None:
     staged = await surface.done(ODD, how="describe returns two lines")
     title = (await surface.stored(staged["actions"][0]["id"])).view.title
     assert title.startswith("one two two")
@@ -55,14 +55,14 @@ async def test_a_long_title_of_several_lines_becomes_a_short_one(surface: Gate, 
     assert len(title) == 200
 
 
-async def test_a_check_may_return_its_problems(surface: Gate, shop: Any) -> None:
+async def test_a_check_may_return_its_problems(surface: Gate, billing: Any) -> None:
     refused = await surface.denied(ODD, how="refused")
     assert refused["problems"] == [{"path": "how", "expected": "another word", "got": "'refused'"}]
 
 
 @pytest.mark.parametrize("how", ["describe hangs", "check hangs"])
 async def test_a_function_that_hangs_is_refused_after_its_time_and_soon_at_once(
-    surface: Gate, shop: Any, how: str, monkeypatch: pytest.MonkeyPatch
+    surface: Gate, billing: Any, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(offloading.call_extension, "__defaults__", (0.05,))
     for _ in range(offloading.MOST_ABANDONED):
@@ -73,7 +73,7 @@ async def test_a_function_that_hangs_is_refused_after_its_time_and_soon_at_once(
     assert (await surface.done("chieflab_post", channel="site", title="News", body="We moved to Lisbon."))[
         "ok"
     ]
-    shop.RELEASE.set()
+    billing.RELEASE.set()
     await _until_free(surface)
 
 
@@ -84,7 +84,7 @@ async def _until_free(surface: Gate) -> None:
 
 
 async def test_performs_that_hang_leave_others_working_until_there_are_too_many(
-    surface: Gate, shop: Any, monkeypatch: pytest.MonkeyPatch
+    surface: Gate, billing: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assent.extensions.operators.MOST_AT_ONCE", 1)
     slow = (await surface.done(RING, times=1, how="for hours"))["actions"][0]["id"]
@@ -95,14 +95,14 @@ async def test_performs_that_hang_leave_others_working_until_there_are_too_many(
     busy = await surface.denied(EXECUTE, actionId=other)
     assert busy["reason"] == "connector_failed"
     assert await surface.where(other) == "retryable"
-    shop.RELEASE.set()
+    billing.RELEASE.set()
     while (answer := await surface.ask(EXECUTE, actionId=other)).is_error:
         assert answer.payload["reason"] == "connector_failed"
-    assert {"rung": 2} in shop.LEDGER
+    assert {"rung": 2} in billing.LEDGER
 
 
 async def test_a_coroutine_that_blocks_stops_only_its_operator_and_later_calls_count_as_not_sent(
-    surface: Gate, shop: Any
+    surface: Gate, billing: Any
 ) -> None:
     actions = []
     for how in ("for hours", "shortly"):
@@ -113,10 +113,10 @@ async def test_a_coroutine_that_blocks_stops_only_its_operator_and_later_calls_c
     assert (await surface.denied(EXECUTE, actionId=actions[1]))["reason"] == "connector_failed"
     assert await surface.where(actions[1]) == "retryable"
     assert (await surface.done("chieflab_status"))["ok"]
-    shop.RELEASE.set()
+    billing.RELEASE.set()
     while (answer := await surface.ask(EXECUTE, actionId=actions[1])).is_error:
         assert answer.payload["reason"] == "connector_failed"
-    assert [each for each in shop.LEDGER if each == {"blocked": "shortly"}] == [{"blocked": "shortly"}]
+    assert [each for each in billing.LEDGER if each == {"blocked": "shortly"}] == [{"blocked": "shortly"}]
 
 
 @pytest.mark.parametrize("tool", ["acme_billing_leave", "acme_billing_leave_thread"])
@@ -124,7 +124,7 @@ async def test_a_coroutine_that_blocks_stops_only_its_operator_and_later_calls_c
     "how", ["quit", "exit", "generator exit", "cancelled", "future cancelled", "stop iteration"]
 )
 async def test_a_perform_that_ends_in_an_odd_way_is_answered_at_once(
-    surface: Gate, shop: Any, tool: str, how: str, caplog: pytest.LogCaptureFixture
+    surface: Gate, billing: Any, tool: str, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     action = (await surface.done(tool, how=how))["actions"][0]["id"]
     await surface.done(APPROVE, actionId=action)
@@ -133,7 +133,7 @@ async def test_a_perform_that_ends_in_an_odd_way_is_answered_at_once(
     assert "failed in an undeclared way" in caplog.text
 
 
-async def test_an_event_loop_that_a_function_stops_runs_again(surface: Gate, shop: Any) -> None:
+async def test_an_event_loop_that_a_function_stops_runs_again(surface: Gate, billing: Any) -> None:
     for how in ("stop the loop", "well"):
         action = (await surface.done("acme_billing_leave", how=how))["actions"][0]["id"]
         await surface.done(APPROVE, actionId=action)
@@ -141,7 +141,7 @@ async def test_an_event_loop_that_a_function_stops_runs_again(surface: Gate, sho
 
 
 async def test_a_perform_without_a_receipt_says_so_in_the_log(
-    surface: Gate, shop: Any, caplog: pytest.LogCaptureFixture
+    surface: Gate, billing: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     action = (await surface.done("acme_billing_note", text="without a receipt"))["actions"][0]["id"]
     await surface.done(APPROVE, actionId=action)

@@ -19,7 +19,7 @@ from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, Gate
 from tests.support.answers import text_of
 from tests.support.extensions.fixtures import gate_with
 from tests.support.extensions.http_section import section
-from tests.support.net.far_side import Answer, FarSide, closed_port, far_side, redirect
+from tests.support.net.stub_server import Answer, StubServer, closed_port, redirect, stub_server
 
 from assent.engine.connections import named_secrets
 from assent.engine.webhooks.webhooks import signing_secret
@@ -40,22 +40,22 @@ def reply(value: Any, status: int = 201) -> Answer:
 
 
 @pytest.fixture
-def side() -> Iterator[FarSide]:
-    with far_side() as made:
+def stub() -> Iterator[StubServer]:
+    with stub_server() as made:
         made.answers[PATH] = reply({"id": "re_1", "links": {"page": "https://billing.example/re_1"}})
         yield made
 
 
 @pytest.fixture
 async def surface(
-    transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any], side: FarSide
+    transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any], stub: StubServer
 ) -> AsyncIterator[Gate]:
     gate = gate_with(
         (),
         database_url,
         tmp_path,
         transport,
-        effects={"refund": section(side.url(), **changed_settings)},
+        effects={"refund": section(stub.url(), **changed_settings)},
         allow_hosts=("127.0.0.1",),
     )
     try:
@@ -91,7 +91,7 @@ async def approve(surface: Gate, **arguments: Any) -> str:
 
 @pytest.mark.every_surface
 async def test_a_request_is_sent_once_with_the_approved_arguments_and_both_signatures(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
     await store_secret(surface)
     staged = await surface.done(TOOL, **WANTED)
@@ -99,9 +99,9 @@ async def test_a_request_is_sent_once_with_the_approved_arguments_and_both_signa
     assert (action["type"], action["preflight"]["severity"]) == ("refund_request", "high")
     stored = await surface.stored(action["id"])
     assert stored.view.title == "Refund 12.50 EUR to cus ü1"
-    assert stored.effect.target == {"accountId": f"POST {side.url()}{PATH.removeprefix('/')}"}
+    assert stored.effect.target == {"accountId": f"POST {stub.url()}{PATH.removeprefix('/')}"}
     assert (await surface.denied(APPROVE, actionId=action["id"]))["reason"] == "requires_approval"
-    assert side.asked == []
+    assert stub.asked == []
 
     await surface.approve_as(Assurance.PERSON, action["id"])
     done = await surface.done(EXECUTE, actionId=action["id"], idempotencyKey="pay")
@@ -109,7 +109,7 @@ async def test_a_request_is_sent_once_with_the_approved_arguments_and_both_signa
     assert done["output"]["id"] == "re_1"
     assert await surface.done(EXECUTE, actionId=action["id"], idempotencyKey="pay") == {**done}
 
-    (asked,) = side.asked
+    (asked,) = stub.asked
     assert (asked.method, asked.path) == ("POST", PATH)
     assert json.loads(asked.body) == WANTED
     assert asked.headers["authorization"] == f"Bearer {SECRET}"
@@ -125,7 +125,7 @@ async def test_a_request_is_sent_once_with_the_approved_arguments_and_both_signa
 
 
 async def test_without_its_secret_it_is_staged_and_not_sent_and_a_person_is_told_what_to_do(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
     action_id = await approve(surface)
     refused = await surface.denied(EXECUTE, actionId=action_id)
@@ -133,12 +133,12 @@ async def test_without_its_secret_it_is_staged_and_not_sent_and_a_person_is_told
     assert "assent secret set billing" in json.dumps(refused)
     await store_secret(surface)
     assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_1"
-    assert len(side.asked) == 1
+    assert len(stub.asked) == 1
 
 
-async def test_an_answer_that_repeats_the_secret_does_not_show_it(surface: Gate, side: FarSide) -> None:
+async def test_an_answer_that_repeats_the_secret_does_not_show_it(surface: Gate, stub: StubServer) -> None:
     await store_secret(surface)
-    side.answers[PATH] = reply({"id": "re_1", "echo": [f"Bearer {SECRET}"], SECRET: 1})
+    stub.answers[PATH] = reply({"id": "re_1", "echo": [f"Bearer {SECRET}"], SECRET: 1})
     done = await surface.done(EXECUTE, actionId=await approve(surface))
     assert done["output"]["echo"] == ["Bearer [redacted]"]
     assert SECRET not in json.dumps(await surface.record(done["actionId"]))
@@ -160,19 +160,19 @@ async def test_an_answer_that_repeats_the_secret_does_not_show_it(surface: Gate,
     ],
 )
 async def test_the_status_of_the_answer_says_what_is_known(
-    surface: Gate, side: FarSide, answer: Answer, reason: str, state: str
+    surface: Gate, stub: StubServer, answer: Answer, reason: str, state: str
 ) -> None:
     await store_secret(surface)
-    side.answers[PATH] = answer
+    stub.answers[PATH] = answer
     action_id = await approve(surface)
     assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == reason
     assert await surface.where(action_id) == state
-    assert [asked.path for asked in side.asked] == [PATH]
+    assert [asked.path for asked in stub.asked] == [PATH]
 
 
 @pytest.mark.parametrize("changed_settings", [{"url": f"http://127.0.0.1:{closed_port()}/refunds"}])
 async def test_without_a_connection_nothing_was_sent_and_the_approval_still_holds(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
     await store_secret(surface)
     action_id = await approve(surface)
@@ -185,32 +185,32 @@ async def test_without_a_connection_nothing_was_sent_and_the_approval_still_hold
     [{"idempotency_header": "Idempotency-Key", "idempotency_hours": 24}],
 )
 async def test_with_an_idempotency_header_an_unknown_outcome_is_sent_again_under_the_same_key(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
     await store_secret(surface)
-    side.answers[PATH] = reply({}, 503)
+    stub.answers[PATH] = reply({}, 503)
     action_id = await approve(surface)
     assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
-    side.answers[PATH] = reply({"id": "re_1"})
+    stub.answers[PATH] = reply({"id": "re_1"})
     surface.clock.advance(seconds=5)
     await surface.run_jobs()
     assert (await surface.record(action_id))["externalId"] == "re_1"
-    assert [asked.headers["idempotency-key"] for asked in side.asked] == [f"{action_id}:1"] * 2
+    assert [asked.headers["idempotency-key"] for asked in stub.asked] == [f"{action_id}:1"] * 2
 
 
 BACK = {"url": "http://127.0.0.1:1/back", "proof": "data.0.id", "settle_seconds": 60}
 
 
 @pytest.fixture
-async def reading(transport: str, database_url: str, tmp_path: Path, side: FarSide) -> AsyncIterator[Gate]:
+async def reading(transport: str, database_url: str, tmp_path: Path, stub: StubServer) -> AsyncIterator[Gate]:
     """A server whose refunds can be read back."""
-    back = {**BACK, "url": f"{side.url()}back?key={{action.key}}"}
-    effects = {"refund": section(side.url(), read_back=back)}
+    back = {**BACK, "url": f"{stub.url()}back?key={{action.key}}"}
+    effects = {"refund": section(stub.url(), read_back=back)}
     gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
     try:
         gate.workspace_id = (await gate.sign_in()).workspace_id
         await store_secret(gate)
-        side.answers[PATH] = reply({}, 503)
+        stub.answers[PATH] = reply({}, 503)
         yield gate
     finally:
         await gate.close()
@@ -220,23 +220,23 @@ def back_path(action_id: str) -> str:
     return f"/back?key={action_id}%3A1"
 
 
-async def test_an_unknown_outcome_is_read_back_and_its_proof_counts(reading: Gate, side: FarSide) -> None:
+async def test_an_unknown_outcome_is_read_back_and_its_proof_counts(reading: Gate, stub: StubServer) -> None:
     action_id = await approve(reading)
-    side.answers[back_path(action_id)] = reply({"data": [{"id": 77}]}, 200)
+    stub.answers[back_path(action_id)] = reply({"data": [{"id": 77}]}, 200)
     assert (await reading.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
     reading.clock.advance(seconds=5)
     await reading.run_jobs()
     assert (await reading.record(action_id))["externalId"] == "77"
-    assert [asked.method for asked in side.asked] == ["POST", "GET"]
-    assert side.asked[1].headers["authorization"] == f"Bearer {SECRET}"
+    assert [asked.method for asked in stub.asked] == ["POST", "GET"]
+    assert stub.asked[1].headers["authorization"] == f"Bearer {SECRET}"
 
 
 @pytest.mark.parametrize("absent", [reply({"data": []}, 200), reply({}, 404)])
 async def test_a_missing_proof_counts_only_after_the_request_must_have_arrived(
-    reading: Gate, side: FarSide, absent: Answer
+    reading: Gate, stub: StubServer, absent: Answer
 ) -> None:
     action_id = await approve(reading)
-    side.answers[back_path(action_id)] = absent
+    stub.answers[back_path(action_id)] = absent
     await reading.denied(EXECUTE, actionId=action_id)
     reading.clock.advance(seconds=5)
     await reading.run_jobs()
@@ -247,30 +247,30 @@ async def test_a_missing_proof_counts_only_after_the_request_must_have_arrived(
 
 
 async def test_an_address_that_cannot_read_back_leaves_the_outcome_unknown(
-    reading: Gate, side: FarSide
+    reading: Gate, stub: StubServer
 ) -> None:
     action_id = await approve(reading)
-    side.answers[back_path(action_id)] = reply({}, 500)
+    stub.answers[back_path(action_id)] = reply({}, 500)
     await reading.denied(EXECUTE, actionId=action_id)
     reading.clock.advance(hours=2)
     await reading.run_jobs()
     assert await reading.where(action_id) == "outcome_unknown"
 
 
-async def test_an_edited_argument_changes_the_address_and_the_body(surface: Gate, side: FarSide) -> None:
+async def test_an_edited_argument_changes_the_address_and_the_body(surface: Gate, stub: StubServer) -> None:
     await store_secret(surface)
     answer = await surface.done(TOOL, **WANTED)
     action_id = answer["actions"][0]["id"]
-    side.answers["/customers/cus2/refunds"] = reply({"id": "re_2"})
+    stub.answers["/customers/cus2/refunds"] = reply({"id": "re_2"})
     edited = await surface.done(EDIT, actionId=action_id, arguments={"customer": "cus2"})
-    assert f"POST {side.url()}customers/cus2/refunds" in text_of(edited)
+    assert f"POST {stub.url()}customers/cus2/refunds" in text_of(edited)
     await surface.approve_as(Assurance.PERSON, action_id)
     assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_2"
-    assert json.loads(side.asked[0].body) == {**WANTED, "customer": "cus2"}
+    assert json.loads(stub.asked[0].body) == {**WANTED, "customer": "cus2"}
 
 
 async def test_the_page_shows_the_address_and_every_argument_and_asks_for_the_required_ones(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
     prepared = await surface.done(TOOL, **WANTED, note="By <b>mail</b>.")
     link = urlsplit(prepared["reviewUrl"])
@@ -280,7 +280,7 @@ async def test_the_page_shows_the_address_and_every_argument_and_asks_for_the_re
         "cus ü1",
         "12.50 EUR",
         "By &lt;b&gt;mail&lt;/b&gt;.",
-        f"POST {side.url()}{PATH.removeprefix('/')}",
+        f"POST {stub.url()}{PATH.removeprefix('/')}",
     ):
         assert shown in page
     labels = re.findall(r"<label for=.edit-arguments[^>]*>(.*?)</label>", page)
@@ -288,30 +288,30 @@ async def test_the_page_shows_the_address_and_every_argument_and_asks_for_the_re
 
 
 async def test_after_a_change_of_the_address_a_person_approves_again(
-    surface: Gate, side: FarSide, tmp_path: Path
+    surface: Gate, stub: StubServer, tmp_path: Path
 ) -> None:
     await store_secret(surface)
     action_id = await approve(surface)
     (effect,) = surface.app.extensions.effects
     connector: Any = surface.app.owner_services.connectors[effect.tool]
-    connector._request = msgspec.structs.replace(connector._request, url=f"{side.url()}other")
+    connector._request = msgspec.structs.replace(connector._request, url=f"{stub.url()}other")
     refused = await surface.denied(EXECUTE, actionId=action_id)
     assert refused["reason"] == "requires_approval"
-    assert side.asked == []
+    assert stub.asked == []
     await surface.approve_as(Assurance.PERSON, action_id)
-    side.answers["/other"] = reply({"id": "re_3"})
+    stub.answers["/other"] = reply({"id": "re_3"})
     assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_3"
 
 
 @pytest.mark.parametrize("changed_settings", [{"headers": {"ACCEPT": "application/vnd.billing+json"}}])
-async def test_a_declared_header_replaces_the_usual_one(surface: Gate, side: FarSide) -> None:
+async def test_a_declared_header_replaces_the_usual_one(surface: Gate, stub: StubServer) -> None:
     await surface.done(EXECUTE, actionId=await approve(surface))
-    assert side.asked[0].headers["accept"] == "application/vnd.billing+json"
+    assert stub.asked[0].headers["accept"] == "application/vnd.billing+json"
 
 
-async def test_an_answer_of_half_a_megabyte_still_proves_the_effect(surface: Gate, side: FarSide) -> None:
+async def test_an_answer_of_half_a_megabyte_still_proves_the_effect(surface: Gate, stub: StubServer) -> None:
     await store_secret(surface)
-    side.answers[PATH] = reply({"filler": "x" * 500_000, "id": "re_9"})
+    stub.answers[PATH] = reply({"filler": "x" * 500_000, "id": "re_9"})
     done = await surface.done(EXECUTE, actionId=await approve(surface))
     assert (done["externalId"], "output" in done) == ("re_9", False)
 
@@ -338,7 +338,7 @@ LEAVES = ["..", ".", "", *DIVIDES]
 
 @pytest.mark.parametrize("customer", LEAVES)
 async def test_an_argument_that_would_leave_its_place_in_the_address_is_not_staged(
-    surface: Gate, side: FarSide, customer: str
+    surface: Gate, stub: StubServer, customer: str
 ) -> None:
     refused = await surface.denied(TOOL, **{**WANTED, "customer": customer})
     assert refused["reason"] == "validation_error"
@@ -367,13 +367,13 @@ def with_customer(**schema: Any) -> dict[str, Any]:
     ],
 )
 async def test_a_pattern_that_matches_the_whole_value_permits_it_and_it_is_sent_encoded(
-    surface: Gate, side: FarSide, customer: str
+    surface: Gate, stub: StubServer, customer: str
 ) -> None:
     await store_secret(surface)
     path = f"/customers/{quote(customer, safe='')}/refunds"
-    side.answers[path] = reply({"id": "re_1"})
+    stub.answers[path] = reply({"id": "re_1"})
     await surface.done(EXECUTE, actionId=await approve(surface, customer=customer))
-    assert [asked.path for asked in side.asked] == [path]
+    assert [asked.path for asked in stub.asked] == [path]
 
 
 @pytest.mark.parametrize("customer", ["cus/../admin", "cus\n", "cus%2F.."])
@@ -387,25 +387,25 @@ async def test_a_pattern_that_matches_a_part_of_the_value_permits_nothing(
 
 @pytest.mark.parametrize("customer", DIVIDES)
 async def test_after_the_question_mark_any_value_is_sent_encoded(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide, customer: str
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer, customer: str
 ) -> None:
-    effects = {"refund": section(side.url(), url=f"{side.url()}refunds?customer={{customer}}")}
+    effects = {"refund": section(stub.url(), url=f"{stub.url()}refunds?customer={{customer}}")}
     gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
     try:
         gate.workspace_id = (await gate.sign_in()).workspace_id
         await store_secret(gate)
         path = f"/refunds?customer={quote(customer, safe='')}"
-        side.answers[path] = reply({"id": "re_1"})
+        stub.answers[path] = reply({"id": "re_1"})
         await gate.done(EXECUTE, actionId=await approve(gate, customer=customer))
-        assert [asked.path for asked in side.asked] == [path]
+        assert [asked.path for asked in stub.asked] == [path]
     finally:
         await gate.close()
 
 
 async def test_the_whole_address_is_in_the_chat_on_the_confirm_page_and_in_what_is_approved(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
-    address = f"POST {side.url()}{PATH.removeprefix('/')}"
+    address = f"POST {stub.url()}{PATH.removeprefix('/')}"
     staged = await surface.done(TOOL, **WANTED)
     stored = await surface.stored(staged["actions"][0]["id"])
     assert address in text_of(staged) and "{customer}" not in text_of(staged)
@@ -416,10 +416,10 @@ async def test_the_whole_address_is_in_the_chat_on_the_confirm_page_and_in_what_
 
 
 async def test_the_key_of_the_action_is_filled_in_when_the_approved_address_is_asked(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
-    url = f"{side.url()}{{customer}}/refunds/{{action.key}}?id={{action.id}}"
-    effects = {"refund": section(side.url(), url=url)}
+    url = f"{stub.url()}{{customer}}/refunds/{{action.key}}?id={{action.id}}"
+    effects = {"refund": section(stub.url(), url=url)}
     gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
     try:
         gate.workspace_id = (await gate.sign_in()).workspace_id
@@ -427,29 +427,29 @@ async def test_the_key_of_the_action_is_filled_in_when_the_approved_address_is_a
         action_id = await approve(gate, customer="{action.id}")
         stored = await gate.stored(action_id)
         encoded = "%7Baction.id%7D"
-        shown = f"POST {side.url()}{encoded}/refunds/{{action.key}}?id={{action.id}}"
+        shown = f"POST {stub.url()}{encoded}/refunds/{{action.key}}?id={{action.id}}"
         assert stored.effect.target == {"accountId": shown}
         path = f"/{encoded}/refunds/{action_id}%3A1?id={action_id}"
-        side.answers[path] = reply({"id": "re_1"})
+        stub.answers[path] = reply({"id": "re_1"})
         await gate.done(EXECUTE, actionId=action_id)
-        assert [asked.path for asked in side.asked] == [path]
+        assert [asked.path for asked in stub.asked] == [path]
     finally:
         await gate.close()
 
 
 async def test_an_action_of_an_earlier_version_whose_value_would_leave_its_place_is_not_sent(
-    surface: Gate, side: FarSide
+    surface: Gate, stub: StubServer
 ) -> None:
     await store_secret(surface)
     action_id = (await surface.done(TOOL, **WANTED))["actions"][0]["id"]
     stored = await surface.stored(action_id)
-    target = {"accountId": f"POST {side.url()}customers/{{customer}}/refunds"}
+    target = {"accountId": f"POST {stub.url()}customers/{{customer}}/refunds"}
     given = {**stored.effect.arguments, "customer": "../admin"}
     effect = msgspec.structs.replace(stored.effect, target=target, arguments=given)
     await surface.overwrite(action_id, effect=effect, digest=effect.digest())
     await surface.approve_as(Assurance.PERSON, action_id)
     refused = await surface.denied(EXECUTE, actionId=action_id)
-    assert (refused["reason"], side.asked) == ("missing_connector", [])
+    assert (refused["reason"], stub.asked) == ("missing_connector", [])
     assert "customer" in refused["userMessage"]
 
 

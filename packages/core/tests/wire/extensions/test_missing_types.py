@@ -45,7 +45,7 @@ async def without(
 
 @pytest.mark.every_surface
 async def test_an_action_without_its_type_is_shown_and_refused_until_it_is_rejected(
-    surface: Gate, without: Reopen, shop: Any
+    surface: Gate, without: Reopen, billing: Any
 ) -> None:
     action_id = await stage(surface)
     bare = await without()
@@ -68,7 +68,7 @@ async def test_an_action_without_its_type_is_shown_and_refused_until_it_is_rejec
 
 
 async def test_an_approved_action_without_its_type_is_neither_executed_nor_recorded_as_done(
-    surface: Gate, without: Reopen, shop: Any
+    surface: Gate, without: Reopen, billing: Any
 ) -> None:
     action_id = await stage(surface)
     await approve(surface, action_id)
@@ -76,7 +76,7 @@ async def test_an_approved_action_without_its_type_is_neither_executed_nor_recor
     for tool, arguments in ((EXECUTE, {}), (RECORD, {"url": "https://billing.example/1"})):
         refused = await bare.denied(tool, actionId=action_id, **arguments)
         assert refused["reason"] == "provider_not_live", tool
-    assert await bare.where(action_id) == "approved" and shop.LEDGER == []
+    assert await bare.where(action_id) == "approved" and billing.LEDGER == []
     shown = await bare.done(GET, actionId=action_id)
     assert [call["name"] for call in calls_of(shown)] == [WITHDRAW]
     assert (await bare.done(WITHDRAW, actionId=action_id, reason="It is gone."))["status"] == (
@@ -85,17 +85,17 @@ async def test_an_approved_action_without_its_type_is_neither_executed_nor_recor
 
 
 async def test_the_action_can_be_executed_once_its_extension_is_back(
-    surface: Gate, without: Reopen, shop: Any
+    surface: Gate, without: Reopen, billing: Any
 ) -> None:
     action_id = await stage(surface, RING, times=2)
     bare = await without()
     assert (await bare.denied(APPROVE, actionId=action_id))["reason"] == "provider_not_live"
     await surface.done(APPROVE, actionId=action_id, send=True)
-    assert shop.LEDGER == [{"rung": 2}]
+    assert billing.LEDGER == [{"rung": 2}]
 
 
 async def test_a_server_starts_over_an_older_action_that_the_code_of_an_extension_cannot_describe(
-    surface: Gate, shop: Any, transport: str, database_url: str, tmp_path: Path
+    surface: Gate, billing: Any, transport: str, database_url: str, tmp_path: Path
 ) -> None:
     action_id = await stage(surface, RING, times=2)
     stored = await surface.stored(action_id)

@@ -22,7 +22,7 @@ RELEASE = {
 
 
 @pytest.fixture
-async def room(
+async def newsroom(
     monkeypatch: pytest.MonkeyPatch, database_url: str, tmp_path: Path, transport: str
 ) -> AsyncIterator[Newsroom]:
     async with open_newsroom(monkeypatch, database_url, tmp_path, transport) as made:
@@ -32,26 +32,26 @@ async def room(
 @pytest.mark.every_surface
 @pytest.mark.own_database
 async def test_a_release_is_staged_shown_edited_approved_published_read_back_and_measured(
-    room: Newsroom,
+    newsroom: Newsroom,
 ) -> None:
-    connected = await room.connect()
+    connected = await newsroom.connect()
     assert connected.status_code == 303, connected.text
-    drawn = await room.done("chieflab_create_social_graphics", headline="Acme opens in Lisbon")
+    drawn = await newsroom.done("chieflab_create_social_graphics", headline="Acme opens in Lisbon")
     due = "2026-09-22T12:00:00Z"
 
     # Staged: nothing is sent, and the text, the picture and the schedule are in the answer.
-    run = await room.done(POST, **RELEASE, imageAssetId=drawn["images"][0]["id"], scheduleFor=due)
+    run = await newsroom.done(POST, **RELEASE, imageAssetId=drawn["images"][0]["id"], scheduleFor=due)
     (action,) = run["actions"]
     action_id = action["id"]
     assert (action["type"], action["channel"]) == ("pressroom_post", "pressroom")
     assert action["preflight"]["severity"] == "medium"
-    record = await room.record(action_id)
+    record = await newsroom.record(action_id)
     assert record["target"]["accountId"] == "room-7"
     assert RELEASE["body"] in text_of(run) and "Acme pressroom" in text_of(run)
-    assert not room.far.pictures and not room.far.happened("release")
+    assert not newsroom.far.pictures and not newsroom.far.happened("release")
 
     # Shown complete, with its own preview.
-    page = (await room.browser.get(f"/runs/{run['runId']}")).text
+    page = (await newsroom.browser.get(f"/runs/{run['runId']}")).text
     for shown in (*RELEASE.values(), "Press release “Acme opens in Lisbon”", "Acme pressroom"):
         assert shown in page
     for shown in ("On the front page", RELEASE["title"].upper(), "Desk", "Business"):
@@ -60,35 +60,35 @@ async def test_a_release_is_staged_shown_edited_approved_published_read_back_and
     assert "12 of 60 words" in page
 
     # Edited, in the chat and on the page: the limit holds, and the preview follows the text.
-    refused = await room.denied(EDIT, actionId=action_id, body="word " * 61)
+    refused = await newsroom.denied(EDIT, actionId=action_id, body="word " * 61)
     assert [(each["path"], each["expected"], each["got"]) for each in refused["problems"]] == [
         ("body", "at most 60 words", "61 words")
     ]
     title = "Acme opens in Porto"
-    too_long = await room.edit(run["runId"], action_id, body="word " * 61)
+    too_long = await newsroom.edit(run["runId"], action_id, body="word " * 61)
     assert "at most 60 words" in too_long.text
-    assert (await room.edit(run["runId"], action_id, title=title)).status_code == 303
-    edited = await room.stored(action_id)
+    assert (await newsroom.edit(run["runId"], action_id, title=title)).status_code == 303
+    edited = await newsroom.stored(action_id)
     assert edited.view.title == f"Press release “{title}”"
     assert edited.revision == 2 and len(edited.effect.media) == 1
-    assert title.upper() in (await room.browser.get(f"/runs/{run['runId']}")).text
+    assert title.upper() in (await newsroom.browser.get(f"/runs/{run['runId']}")).text
 
     # Approved on the page, and published at its time; the answer is lost.
-    assert (await room.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
-    assert (await room.press(run["runId"], action_id, "approve")).status_code == 303
-    await room.run_jobs()
-    assert not room.far.happened("release")
-    room.clock.advance(days=2)
-    room.far.plan(*[Outcome.DELIVER] * 2, Outcome.RESET_AFTER)
-    await room.run_jobs()
-    assert await room.where(action_id) == "outcome_unknown"
-    assert f"{room.far.url}/releases" in (await room.browser.get(f"/runs/{run['runId']}")).text
+    assert (await newsroom.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+    assert (await newsroom.press(run["runId"], action_id, "approve")).status_code == 303
+    await newsroom.run_jobs()
+    assert not newsroom.far.happened("release")
+    newsroom.clock.advance(days=2)
+    newsroom.far.plan(*[Outcome.DELIVER] * 2, Outcome.RESET_AFTER)
+    await newsroom.run_jobs()
+    assert await newsroom.where(action_id) == "outcome_unknown"
+    assert f"{newsroom.far.url}/releases" in (await newsroom.browser.get(f"/runs/{run['runId']}")).text
 
     # Read back: it happened once, as approved.
-    room.clock.advance(seconds=5)
-    await room.run_jobs()
-    assert await room.where(action_id) == "executed"
-    (sent,) = room.far.happened("release")
+    newsroom.clock.advance(seconds=5)
+    await newsroom.run_jobs()
+    assert await newsroom.where(action_id) == "executed"
+    (sent,) = newsroom.far.happened("release")
     assert sent.content == {
         "title": title,
         "text": RELEASE["body"],
@@ -96,12 +96,12 @@ async def test_a_release_is_staged_shown_edited_approved_published_read_back_and
         "pictures": ["picture-1"],
         "reference": f"{action_id}:2",
     }
-    (uploaded,) = room.far.pictures.values()
+    (uploaded,) = newsroom.far.pictures.values()
     assert uploaded[0].startswith(b"\x89PNG") and uploaded[1]
-    assert (await room.record(action_id))["externalUrl"] == f"https://pressroom.example/{sent.effect_id}"
+    assert (await newsroom.record(action_id))["externalUrl"] == f"https://pressroom.example/{sent.effect_id}"
 
     # Measured.
-    room.clock.advance(days=3)
-    await room.run_jobs()
-    report = await room.done("chieflab_measure", runId=run["runId"])
+    newsroom.clock.advance(days=3)
+    await newsroom.run_jobs()
+    report = await newsroom.done("chieflab_measure", runId=run["runId"])
     assert "1200" in repr(report) and "34" in repr(report)

@@ -22,8 +22,8 @@ from tests.support.extensions.owner_kit import (
     wrote,
 )
 from tests.support.keyed_browser import KeyedBrowser
-from tests.support.net.far_side import FarSide, far_side
-from tests.support.review.kit import BROWSER, House
+from tests.support.net.stub_server import StubServer, stub_server
+from tests.support.review.kit import BROWSER, Server
 from tests.support.surfaces import BASE_URL
 
 from assent.app import OWNED
@@ -40,17 +40,17 @@ pytestmark = pytest.mark.own_database
 
 
 @pytest.fixture
-def side() -> Iterator[FarSide]:
-    with far_side() as made:
+def stub() -> Iterator[StubServer]:
+    with stub_server() as made:
         yield made
 
 
 @pytest.mark.rule("E50")
 @pytest.mark.every_surface
 async def test_only_the_owner_s_workspace_sees_what_the_settings_bring(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
-    async with running(transport, database_url, tmp_path, side) as (gate, _):
+    async with running(transport, database_url, tmp_path, stub) as (gate, _):
         guest = (await gate.new_workspace("guest")).api_key
         owner = await make_key(gate, LOCAL_WORKSPACE)
         await gate.call(NOTE, {"text": "A first call, which the metrics count."}, key=owner)
@@ -64,9 +64,9 @@ async def test_only_the_owner_s_workspace_sees_what_the_settings_bring(
 
 @pytest.mark.every_surface
 async def test_a_guest_s_call_of_an_owner_s_tool_is_a_call_of_an_unknown_tool(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
-    async with running(transport, database_url, tmp_path, side) as (gate, _):
+    async with running(transport, database_url, tmp_path, stub) as (gate, _):
         guest = (await gate.new_workspace("guest")).api_key
         for key in (guest, None):
             gate.key = key
@@ -77,14 +77,14 @@ async def test_a_guest_s_call_of_an_owner_s_tool_is_a_call_of_an_unknown_tool(
                 assert "acme_billing_note" not in json.dumps(refused.message).replace(tool, "")
                 rest = await gate.http.post(f"/api/tools/{tool}", json={}, headers=headers)
                 assert rest.json()["reason"] == "unknown_tool"
-        assert wrote(side) == []
+        assert wrote(stub) == []
 
 
 async def test_a_guest_s_mail_needs_a_mail_server_of_its_own(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
     mail = {"to": ["ann@example.org"], "subject": "Hello", "body": "We have moved to the second floor."}
-    async with running(transport, database_url, tmp_path, side) as (gate, inbox):
+    async with running(transport, database_url, tmp_path, stub) as (gate, inbox):
         guest = await gate.new_workspace("guest")
         gate.key, gate.workspace_id = guest.api_key, guest.workspace_id
         prepared = await gate.call("chieflab_send", mail)
@@ -102,24 +102,24 @@ async def test_a_guest_s_mail_needs_a_mail_server_of_its_own(
 
 
 async def test_a_guest_reaches_no_private_host_of_the_settings(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
-    async with running(transport, database_url, tmp_path, side) as (gate, _):
+    async with running(transport, database_url, tmp_path, stub) as (gate, _):
         owner = await make_key(gate, LOCAL_WORKSPACE)
-        launch = {"productUrl": side.url("/product"), "goal": "Announce the second floor"}
+        launch = {"productUrl": stub.url("/product"), "goal": "Announce the second floor"}
         for key in ((await gate.new_workspace("guest")).api_key, None):
             await gate.call("chieflab_launch_product", launch, key=key)
-        assert wrote(side) == []
+        assert wrote(stub) == []
         await gate.call("chieflab_launch_product", launch, key=owner)
-        assert "/product" in wrote(side)
+        assert "/product" in wrote(stub)
 
 
 @pytest.mark.every_surface
 async def test_an_approval_from_before_the_settings_named_the_owner_fires_nothing(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
     """Actions that were approved while the operators served every workspace, and a schedule among them."""
-    async with running(transport, database_url, tmp_path, side, owner_workspaces=("all",)) as (gate, _):
+    async with running(transport, database_url, tmp_path, stub, owner_workspaces=("all",)) as (gate, _):
         guest = await gate.new_workspace("guest")
         gate.key, gate.workspace_id = guest.api_key, guest.workspace_id
         made = [(await gate.done(RESTART, what="prod"))["actions"][0]["id"] for _ in range(3)]
@@ -127,7 +127,7 @@ async def test_an_approval_from_before_the_settings_named_the_owner_fires_nothin
             await gate.approve_as(Assurance.PERSON, action_id)
         key, clock = gate.key, gate.clock
 
-    async with running(transport, database_url, tmp_path, side) as (gate, _):
+    async with running(transport, database_url, tmp_path, stub) as (gate, _):
         gate.key, gate.workspace_id = key, guest.workspace_id
         gate.clock.advance(seconds=(clock.now_ms() - gate.clock.now_ms()) / 1000 + 60)
         assert (await gate.denied(EXECUTE, actionId=made[0]))["reason"] == "provider_not_live"
@@ -142,16 +142,16 @@ async def test_an_approval_from_before_the_settings_named_the_owner_fires_nothin
         due = await gate.app.store.write(lambda: jobs.claim_due(kinds, now_ms, 10, "test"))
         (job,) = [each for each in due if each.payload == payload]
         await kinds[job.kind].run(job)
-        assert wrote(side) == []
+        assert wrote(stub) == []
 
 
 async def test_named_workspaces_are_the_owner_s_and_the_default_one_is_not_unless_named(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
-    async with running(transport, database_url, tmp_path, side) as (gate, _):
+    async with running(transport, database_url, tmp_path, stub) as (gate, _):
         team = await gate.new_workspace("team")
         key = await make_key(gate, LOCAL_WORKSPACE)
-    async with running(transport, database_url, tmp_path, side, owner_workspaces=(team.workspace_id,)) as (
+    async with running(transport, database_url, tmp_path, stub, owner_workspaces=(team.workspace_id,)) as (
         gate,
         _,
     ):
@@ -172,14 +172,14 @@ def test_a_name_in_place_of_an_id_is_refused(tmp_path: Path, wrong: str) -> None
 
 
 async def test_an_owner_s_inbox_shows_their_action_right_whichever_workspace_they_look_at(
-    transport: str, database_url: str, tmp_path: Path, side: FarSide
+    transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
-    async with running(transport, database_url, tmp_path, side) as (gate, _):
+    async with running(transport, database_url, tmp_path, stub) as (gate, _):
         guest = await gate.new_workspace("guest")
         gate.key = await make_key(gate, LOCAL_WORKSPACE)
         staged = await gate.done(RESTART, what="prod")
-        house = cast(House, gate)
-        sign_in = await House.sign_in_path(house)
+        server = cast(Server, gate)
+        sign_in = await Server.sign_in_path(server)
         shown = []
         async with KeyedBrowser(
             transport=gate.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}

@@ -32,7 +32,7 @@ async def approve(surface: Gate, action_id: str) -> None:
 
 @pytest.mark.every_surface
 async def test_a_refund_is_staged_approved_by_a_person_and_paid_once_with_the_approved_arguments(
-    surface: Gate, shop: Any
+    surface: Gate, billing: Any
 ) -> None:
     answer = await surface.done(REFUND, **WANTED, idempotencyKey="one")
     assert answer["externalActionsExecuted"] == 0
@@ -55,7 +55,7 @@ async def test_a_refund_is_staged_approved_by_a_person_and_paid_once_with_the_ap
 
     assert (await surface.denied(EXECUTE, actionId=action["id"]))["reason"] == "requires_approval"
     assert (await surface.denied(APPROVE, actionId=action["id"]))["reason"] == "requires_approval"
-    assert shop.LEDGER == []
+    assert billing.LEDGER == []
 
     await approve(surface, action["id"])
     done = await surface.done(EXECUTE, actionId=action["id"], idempotencyKey="pay")
@@ -63,7 +63,7 @@ async def test_a_refund_is_staged_approved_by_a_person_and_paid_once_with_the_ap
     assert done["externalId"] == "re_1"
     repeated = await surface.done(EXECUTE, actionId=action["id"], idempotencyKey="pay")
     assert repeated["output"] == done["output"]
-    (paid,) = shop.LEDGER
+    (paid,) = billing.LEDGER
     assert (paid["customer"], str(paid["amount"]), paid["key"]) == ("cus_1", "12.50 EUR", f"{action['id']}:1")
     assert (await surface.record(action["id"]))["metadata"]["output"] == done["output"]
     kinds = [event["kind"] for event in await surface.events(answer["runId"])]
@@ -71,7 +71,7 @@ async def test_a_refund_is_staged_approved_by_a_person_and_paid_once_with_the_ap
 
 
 async def test_a_plain_function_runs_beside_the_event_loop_and_has_its_own_time_limit(
-    surface: Gate, shop: Any
+    surface: Gate, billing: Any
 ) -> None:
     action_id = await stage(surface, RING, times=2)
     await surface.done(APPROVE, actionId=action_id)
@@ -81,13 +81,15 @@ async def test_a_plain_function_runs_beside_the_event_loop_and_has_its_own_time_
     assert (await surface.denied(EXECUTE, actionId=slow))["reason"] == "outcome_unknown"
 
 
-async def test_an_output_that_is_no_json_is_left_out_and_the_effect_counts(surface: Gate, shop: Any) -> None:
+async def test_an_output_that_is_no_json_is_left_out_and_the_effect_counts(
+    surface: Gate, billing: Any
+) -> None:
     action_id = await stage(surface, RING, times=1, how="oddly")
     await surface.done(APPROVE, actionId=action_id)
     assert "output" not in await surface.done(EXECUTE, actionId=action_id)
 
 
-async def test_a_function_without_a_receipt_leaves_the_outcome_unknown(surface: Gate, shop: Any) -> None:
+async def test_a_function_without_a_receipt_leaves_the_outcome_unknown(surface: Gate, billing: Any) -> None:
     action_id = await stage(surface, NOTE, text="without a receipt")
     await surface.done(APPROVE, actionId=action_id)
     assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
@@ -142,7 +144,7 @@ async def test_an_edit_of_the_text_alone_changes_nothing(surface: Gate) -> None:
 
 
 async def test_an_edited_argument_changes_values_text_view_and_digest_and_needs_a_new_approval(
-    surface: Gate, shop: Any
+    surface: Gate, billing: Any
 ) -> None:
     action_id = await stage(surface)
     await approve(surface, action_id)
@@ -203,7 +205,7 @@ async def test_the_texts_of_a_form_become_values_of_the_schema(
         await content.edit_effect(surface.app.owner_services, action.effect, {"arguments": {"times": "many"}})
 
 
-async def test_an_effect_is_measured_by_its_own_function(surface: Gate, shop: Any) -> None:
+async def test_an_effect_is_measured_by_its_own_function(surface: Gate, billing: Any) -> None:
     prepared = await surface.done(NOTE, text="eleven char")
     action_id = prepared["actions"][0]["id"]
     await surface.done(APPROVE, actionId=action_id)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.support.actions.kit import APPROVE, EXECUTE, Gate
-from tests.support.net.far_side import closed_port
+from tests.support.net.stub_server import closed_port
 
 import assent
 from assent_conform.testing.operators import execute

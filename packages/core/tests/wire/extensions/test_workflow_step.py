@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.actions.kit import Gate
 from tests.support.extensions.fixtures import BILLING, gate_with
-from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.kit import WorkflowClient, definition
 from tests.support.workflows.library import step
 
 from assent.gate.records import Assurance
@@ -40,22 +40,22 @@ async def surface(transport: str, database_url: str, tmp_path: Path) -> AsyncIte
 
 
 async def test_the_call_of_a_step_prepares_the_effect_once_the_step_is_approved(
-    surface: Gate, shop: Any, tmp_path: Path
+    surface: Gate, billing: Any, tmp_path: Path
 ) -> None:
-    play = Player(surface, tmp_path / "workflows")
-    at = await play.start(ACTING, context={"customer": "cus_7"})
+    client = WorkflowClient(surface, tmp_path / "workflows")
+    at = await client.start(ACTING, context={"customer": "cus_7"})
     call = at["pending"]["action"]
     assert call["tool"] == "acme_billing_refund"
-    refused = await play.send(at, notesMarkdown="Pay it back.")
+    refused = await client.send(at, notesMarkdown="Pay it back.")
     assert refused.reason == "requires_approval"
     await surface.approve_as(Assurance.PERSON, refused.payload["actionId"])
-    passed = await play.advance(at, notesMarkdown="Pay it back.")
+    passed = await client.advance(at, notesMarkdown="Pay it back.")
     assert passed["pending"]["stepId"] == "after"
     prepared = await surface.done(call["tool"], **call["args"])
     stored = await surface.stored(prepared["actions"][0]["id"])
     assert stored.effect.arguments["customer"] == "cus_7"
     assert stored.view.title == "Refund 12.50 EUR to cus_7"
-    assert shop.LEDGER == []
+    assert billing.LEDGER == []
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ async def test_the_call_of_a_step_prepares_the_effect_once_the_step_is_approved(
     ],
 )
 async def test_the_confirmation_of_a_step_has_the_worst_class_of_what_it_confirms(
-    surface: Gate, shop: Any, tmp_path: Path, tool: str | None, severity: str
+    surface: Gate, billing: Any, tmp_path: Path, tool: str | None, severity: str
 ) -> None:
     asked = step("ask", action={"tool": tool, "args": {}}) if tool else step("ask", requireConfirmation=True)
-    play = Player(surface, tmp_path / "workflows")
-    at = await play.start(definition("asking", asked, step("after")))
-    refused = await play.send(at, notesMarkdown="Go on.")
+    client = WorkflowClient(surface, tmp_path / "workflows")
+    at = await client.start(definition("asking", asked, step("after")))
+    refused = await client.send(at, notesMarkdown="Go on.")
     stored = await surface.stored(refused.payload["actionId"])
     assert stored.preflight.severity == severity

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.support.net.far_side import FarSide, far_side
+from tests.support.net.stub_server import StubServer, stub_server
 
 
 @pytest.fixture
-def side() -> Iterator[FarSide]:
-    with far_side() as running:
+def stub() -> Iterator[StubServer]:
+    with stub_server() as running:
         yield running

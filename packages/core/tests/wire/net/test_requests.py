@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.net.far_side import Answer, FarSide, closed_port, redirect
+from tests.support.net.stub_server import Answer, StubServer, closed_port, redirect
 
 from assent.net.addresses import CheckedTarget, FetchRefused, check
 from assent.net.outgoing import NOTHING_SENT, Posted, send_json
@@ -19,18 +19,18 @@ async def send(target: CheckedTarget, seconds: float = 5.0) -> Posted:
     )
 
 
-async def test_method_headers_and_body_arrive_and_the_answer_is_bounded(side: FarSide) -> None:
-    side.answers["/"] = Answer(status=201, body=b"x" * 1000)
-    answer = await send(await check(side.url(), allow_hosts=HERE))
+async def test_method_headers_and_body_arrive_and_the_answer_is_bounded(stub: StubServer) -> None:
+    stub.answers["/"] = Answer(status=201, body=b"x" * 1000)
+    answer = await send(await check(stub.url(), allow_hosts=HERE))
     assert (answer.status, len(answer.body)) == (201, 100)
-    [asked] = side.asked
+    [asked] = stub.asked
     assert (asked.method, asked.body, asked.headers["x-key"]) == ("PUT", b"{}", "1")
 
 
-async def test_a_redirect_is_an_answer_and_is_not_followed(side: FarSide) -> None:
-    side.answers["/"] = redirect("/other")
-    assert (await send(await check(side.url(), allow_hosts=HERE))).status in (301, 302, 303, 307, 308)
-    assert [asked.path for asked in side.asked] == ["/"]
+async def test_a_redirect_is_an_answer_and_is_not_followed(stub: StubServer) -> None:
+    stub.answers["/"] = redirect("/other")
+    assert (await send(await check(stub.url(), allow_hosts=HERE))).status in (301, 302, 303, 307, 308)
+    assert [asked.path for asked in stub.asked] == ["/"]
 
 
 async def test_without_a_connection_nothing_can_have_arrived() -> None:
@@ -40,11 +40,11 @@ async def test_without_a_connection_nothing_can_have_arrived() -> None:
     assert refused.value.why in NOTHING_SENT
 
 
-async def test_without_an_answer_the_request_may_have_arrived(side: FarSide) -> None:
-    side.answers["/"] = Answer(stall=True)
-    target = await check(side.url(), allow_hosts=HERE)
+async def test_without_an_answer_the_request_may_have_arrived(stub: StubServer) -> None:
+    stub.answers["/"] = Answer(stall=True)
+    target = await check(stub.url(), allow_hosts=HERE)
     with pytest.raises(FetchRefused) as refused:
         await send(target, 0.3)
     assert refused.value.why == "timeout"
     assert refused.value.why not in NOTHING_SENT
-    assert len(side.asked) == 1
+    assert len(stub.asked) == 1

@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 from packages.core.tests.wire.review.test_claimed_workspaces import KEY, Town
 from tests.support.keyed_browser import BrowserKey, ConfirmPage, is_confirm_page
-from tests.support.review.kit import House, forms, post
+from tests.support.review.kit import Server, forms, post
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import BASE_URL
 
@@ -31,8 +31,8 @@ HTTPS = "https://assent.example.com"
 class Target:
     """A server, an action that waits in it, and the policy that asks for one assurance."""
 
-    def __init__(self, house: House, needed: Assurance, folder: Path) -> None:
-        self.house = house
+    def __init__(self, server: Server, needed: Assurance, folder: Path) -> None:
+        self.server = server
         self.needed = needed
         self.folder = folder
         self.workspace_id = LOCAL_WORKSPACE
@@ -40,22 +40,22 @@ class Target:
 
     async def set_policy(self, workspace_id: WorkspaceId = LOCAL_WORKSPACE) -> None:
         source = {"preset": "none", "rule": [{"name": "all", "ask": {"assurance": self.needed.value}}]}
-        await self.house.app.store.write(lambda: policies.save(workspace_id, source, 1, by="test"))
+        await self.server.app.store.write(lambda: policies.save(workspace_id, source, 1, by="test"))
 
     async def stage(self) -> PreparedRun:
-        self.run = await self.house.stage(post())
+        self.run = await self.server.stage(post())
         await self.set_policy()
         return self.run
 
     async def action(self) -> Action:
         assert self.run is not None
         action_id = ActionId(self.run.actions[0].id)
-        found, _ = await self.house.app.store.read(lambda: actions.find(self.workspace_id, action_id))
+        found, _ = await self.server.app.store.read(lambda: actions.find(self.workspace_id, action_id))
         return found
 
     async def key(self, scopes: tuple[str, ...]) -> str:
         entropy = KeyEntropy(os.urandom(tenancy.KEY_ID_BYTES), os.urandom(tenancy.SECRET_BYTES))
-        issued = await self.house.app.store.write(
+        issued = await self.server.app.store.write(
             lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, 1, scopes=scopes, by="test")
         )
         return issued.api_key
@@ -77,23 +77,23 @@ class Target:
 
 async def approve_by_tool(target: Target, key: str) -> None:
     run = await target.stage()
-    agent = target.house.browser(Authorization=f"Bearer {key}")
+    agent = target.server.browser(Authorization=f"Bearer {key}")
     action_id = run.actions[0].id
     for tool in ("chieflab_approve_action", "chieflab_execute_approved_action"):
         await agent.post(f"/api/tools/{tool}", json={"actionId": action_id})
 
 
 async def with_full_key(target: Target) -> None:
-    await target.house.app.prepare()
+    await target.server.app.prepare()
     await approve_by_tool(target, await target.key(SCOPES))
 
 
 async def with_drafts_key(target: Target) -> None:
-    await target.house.app.prepare()
+    await target.server.app.prepare()
     key = await target.key(("runs:write",))
     await approve_by_tool(target, key)
     assert target.run is not None
-    agent = target.house.browser(Authorization=f"Bearer {key}")
+    agent = target.server.browser(Authorization=f"Bearer {key}")
     listed = await agent.post("/api/tools/chieflab_list_pending_actions", json={"runId": target.run.run_id})
     await agent.get(listed.json().get("reviewUrl", f"/runs/{target.run.run_id}"))
     await target.press(agent)
@@ -101,11 +101,11 @@ async def with_drafts_key(target: Target) -> None:
 
 async def with_link(target: Target) -> None:
     run = await target.stage()
-    await target.press(await target.house.opened(run))
+    await target.press(await target.server.opened(run))
 
 
 async def with_claimed_signup(target: Target) -> None:
-    town = Town(target.house)
+    town = Town(target.server)
     browser, page, workspace_id = await town.claimed()
     target.run, target.workspace_id = await town.staged(page, post()), workspace_id
     await target.set_policy(workspace_id)
@@ -115,12 +115,12 @@ async def with_claimed_signup(target: Target) -> None:
 async def with_server_address(target: Target) -> None:
     """Sign up with nothing, and use all that this gives on what waits in the default workspace."""
     run = await target.stage()
-    stranger = target.house.browser()
+    stranger = target.server.browser()
     asked = await stranger.post("/api/tools/chieflab_signup_workspace", json={"email": "eve@example.org"})
     page = await stranger.post(httpx.URL(asked.json()["deliveryUrl"]).raw_path.decode())
     [key] = set(KEY.findall(page.text))
     await target.press(stranger)
-    agent = target.house.browser(Authorization=f"Bearer {key}")
+    agent = target.server.browser(Authorization=f"Bearer {key}")
     for tool in ("chieflab_get_action", "chieflab_approve_action", "chieflab_execute_approved_action"):
         answer = await agent.post(f"/api/tools/{tool}", json={"actionId": run.actions[0].id})
         assert answer.json()["reason"] == "wrong_workspace"
@@ -133,9 +133,9 @@ async def with_accepting_client(target: Target) -> None:
     async def accept(context: object, params: object) -> ElicitResult:
         return ElicitResult(action="accept", content={"decision": "approve"})
 
-    wire = httpx2.ASGITransport(app=target.house.site, client=("203.0.113.7", 50_000))
+    wire = httpx2.ASGITransport(app=target.server.site, client=("203.0.113.7", 50_000))
     async with httpx2.AsyncClient(transport=wire, headers={"Authorization": f"Bearer {key}"}) as http:
-        server = streamable_http_client(f"{target.house.base_url}/api/mcp", http_client=http)
+        server = streamable_http_client(f"{target.server.base_url}/api/mcp", http_client=http)
         async with mcp.Client(server, mode="2026-07-28", elicitation_callback=accept) as client:
             await client.call_tool("chieflab_approve_action", {"actionId": run.actions[0].id})
 
@@ -143,8 +143,8 @@ async def with_accepting_client(target: Target) -> None:
 async def with_stolen_cookie(target: Target) -> None:
     run = await target.stage()
     assert run is not None
-    owner = await target.house.owner()
-    thief = target.house.browser()
+    owner = await target.server.owner()
+    thief = target.server.browser()
     thief.cookies.update(owner.cookies)
     await target.press(thief)
 
@@ -155,11 +155,11 @@ async def with_own_server(target: Target) -> None:
     folder = target.folder / "own"
     folder.mkdir()
     own = {"secrets": ("own-" + "k3Vz9" * 8,), "run_token_secrets": ("own-" + "q7Lm2" * 8,)}
-    other = House(new_sqlite(folder / "assent.db"), folder, target.house.base_url, **own)  # type: ignore[arg-type]
+    other = Server(new_sqlite(folder / "assent.db"), folder, target.server.base_url, **own)  # type: ignore[arg-type]
     try:
         await other.app.prepare()
         owner = await other.owner()
-        thief = target.house.browser()
+        thief = target.server.browser()
         thief.cookies.update(owner.cookies)
         await target.press(thief)
         now_ms = other.clock.now_ms()
@@ -216,9 +216,9 @@ async def target(held: str, needed: Assurance, tmp_path: Path) -> AsyncIterator[
 
     folder = tmp_path / "data"
     ensure_data_dir(folder)
-    house = House(new_sqlite(folder / "assent.db"), folder, HTTPS if "https" in held else BASE_URL)
-    yield Target(house, needed, folder)
-    await house.close()
+    server = Server(new_sqlite(folder / "assent.db"), folder, HTTPS if "https" in held else BASE_URL)
+    yield Target(server, needed, folder)
+    await server.close()
 
 
 def test_the_page_has_a_row_for_everything_that_is_played() -> None:
@@ -233,4 +233,4 @@ async def test_an_injected_agent_can_approve_exactly_what_the_page_says(
     await PLAYS[held](target)
     found = await target.action()
     assert (found.approval is not None) == can_approve
-    assert target.house.provider.done == [] or can_approve
+    assert target.server.provider.done == [] or can_approve

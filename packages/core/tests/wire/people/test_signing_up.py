@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.keyed_browser import is_confirm_page
-from tests.support.review.kit import House, forms
+from tests.support.review.kit import Server, forms
 from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import policies
@@ -48,7 +48,7 @@ COMING: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
 """How a stranger comes: the settings of the server, the headers of the requests, and the address of the peer."""
 
 
-class Strangers(House):
+class Strangers(Server):
     """A server, and strangers without a key who come to it."""
 
     peer = "127.0.0.1"
@@ -176,16 +176,16 @@ async def test_a_key_appears_at_once_on_this_machine_alone(
 ) -> None:
     async with mail_server(inbox) as port:
         smtp = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": "assent@example.org"} if mail else {}
-        house = make(new_sqlite(tmp_path / "assent.db"), tmp_path, coming, **smtp)
+        server = make(new_sqlite(tmp_path / "assent.db"), tmp_path, coming, **smtp)
         try:
-            stranger = house.stranger()
-            path = await house.request(stranger)
+            stranger = server.stranger()
+            path = await server.request(stranger)
             shown = await stranger.get(path)
-            found = await house.press(stranger, path)
+            found = await server.press(stranger, path)
             form = await stranger.post("/get-key", data={"email": "mallory@example.org"})
         finally:
-            made = await house.count()
-            await house.close()
+            made = await server.count()
+            await server.close()
     assert shown.status_code == 200 and not KEY.search(shown.text)
     here = coming == "here"
     assert (len(found), form.status_code, made) == ((1, 200, 3) if here else (0, 303, 1))
@@ -198,37 +198,37 @@ async def test_a_key_appears_at_once_on_this_machine_alone(
 async def test_a_stranger_whom_the_owner_lets_in_gets_the_key_on_the_page_that_waited(
     afar_on_any_store: Strangers,
 ) -> None:
-    house, stranger = afar_on_any_store, afar_on_any_store.stranger()
-    path = await house.request(stranger)
+    server, stranger = afar_on_any_store, afar_on_any_store.stranger()
+    path = await server.request(stranger)
     waiting = await stranger.get(path)
     assert waiting.headers["refresh"] and "e***@example.org" in waiting.text and EMAIL not in waiting.text
-    assert await house.press(stranger, path) == set()
+    assert await server.press(stranger, path) == set()
 
-    owner = await house.owner(name="Ada")
-    assert (await house.decide(owner, "admit")).status_code == 303
-    assert not await house.waits(owner)
+    owner = await server.owner(name="Ada")
+    assert (await server.decide(owner, "admit")).status_code == 303
+    assert not await server.waits(owner)
     shown = await stranger.get(path)
     assert "refresh" not in shown.headers and not KEY.search(shown.text)
-    [key] = await house.press(stranger, path)
+    [key] = await server.press(stranger, path)
     assert (await stranger.post(path)).status_code == 404
 
-    assert await house.workspace_of(key) != LOCAL_WORKSPACE
-    kinds = {kind: facts for kind, facts in await house.events() if kind.startswith("signup_")}
+    assert await server.workspace_of(key) != LOCAL_WORKSPACE
+    kinds = {kind: facts for kind, facts in await server.events() if kind.startswith("signup_")}
     assert (kinds["signup_admitted"]["by"], set(kinds)) == ("Ada", {"signup_requested", "signup_admitted"})
 
 
 @pytest.mark.rule("E93")
 async def test_a_stranger_whom_the_owner_declines_gets_no_key(afar_on_any_store: Strangers) -> None:
-    house, stranger = afar_on_any_store, afar_on_any_store.stranger()
-    path = await house.request(stranger)
-    owner = await house.owner()
+    server, stranger = afar_on_any_store, afar_on_any_store.stranger()
+    path = await server.request(stranger)
+    owner = await server.owner()
 
-    assert (await house.decide(owner, "reject")).status_code == 303
+    assert (await server.decide(owner, "reject")).status_code == 303
     for answer in (await stranger.get(path), await stranger.post(path)):
         assert (answer.status_code, SIGNUP_REJECTED.title in answer.text) == (403, True)
-    assert not await house.waits(owner) and await house.count() == 1
+    assert not await server.waits(owner) and await server.count() == 1
     # On the server's own machine neither: the decision is about the request.
-    assert (await house.browser().post(path)).status_code == 403
+    assert (await server.browser().post(path)).status_code == 403
 
 
 async def test_a_request_ends_after_a_day_and_cannot_be_admitted_any_more(afar: Strangers) -> None:
@@ -292,56 +292,56 @@ async def test_the_words_of_a_stranger_are_text_on_the_pages_of_the_owner(afar: 
 async def test_the_reader_of_the_mailbox_gets_the_key_and_the_one_who_asked_does_not(
     mailing_on_any_store: Strangers, inbox: Inbox
 ) -> None:
-    house, eve = mailing_on_any_store, mailing_on_any_store.stranger()
-    path = await house.request(eve, email="victim@example.org", name="Buy my pills")
+    server, eve = mailing_on_any_store, mailing_on_any_store.stranger()
+    path = await server.request(eve, email="victim@example.org", name="Buy my pills")
     assert inbox.taken == []
     for _ in range(3):
-        assert await house.press(eve, path) == set()
+        assert await server.press(eve, path) == set()
     [(to, text)] = read_mails(inbox)
     assert to == ["victim@example.org"] and "pills" not in text
     [mailed] = CLAIM.findall(text)
     assert mailed != path
-    assert await house.waits(await house.owner())
+    assert await server.waits(await server.owner())
 
-    victim = house.stranger()
-    before = await house.everything()
+    victim = server.stranger()
+    before = await server.everything()
     for _ in range(2):
         assert (await victim.get(mailed)).status_code == 200
-    assert await house.everything() == before
-    [key] = await house.press(victim, mailed)
+    assert await server.everything() == before
+    [key] = await server.press(victim, mailed)
     for holder, address in ((eve, path), (eve, mailed), (victim, mailed)):
         assert (await holder.post(address)).status_code == 404
-    assert await house.workspace_of(key) != LOCAL_WORKSPACE
+    assert await server.workspace_of(key) != LOCAL_WORKSPACE
 
 
 async def test_a_mail_that_is_refused_leaves_the_request_to_the_owner(
     mailing_on_any_store: Strangers, inbox: Inbox
 ) -> None:
-    house, stranger = mailing_on_any_store, mailing_on_any_store.stranger()
+    server, stranger = mailing_on_any_store, mailing_on_any_store.stranger()
     inbox.refused[EMAIL] = "550 no such mailbox"
-    path = await house.request(stranger)
+    path = await server.request(stranger)
 
     failed = await stranger.post(path)
     assert (failed.status_code, failed.headers["location"]) == (303, f"{path}?mail=failed")
-    owner = await house.owner()
-    assert (await house.decide(owner, "admit")).status_code == 303
-    assert len(await house.press(stranger, path)) == 1
+    owner = await server.owner()
+    assert (await server.decide(owner, "admit")).status_code == 303
+    assert len(await server.press(stranger, path)) == 1
     assert inbox.taken == []
 
 
 async def test_one_mailbox_gets_at_most_five_confirmations_in_an_hour(
     mailing_on_any_store: Strangers, inbox: Inbox
 ) -> None:
-    house = mailing_on_any_store
+    server = mailing_on_any_store
     answers = []
     for number in range(6):
-        house.peer = f"203.0.113.{number}"
-        stranger = house.stranger()
+        server.peer = f"203.0.113.{number}"
+        stranger = server.stranger()
         email = EMAIL.upper() if number % 2 else EMAIL
-        path = await house.request(stranger, email=email, name=f"Shop {number}")
+        path = await server.request(stranger, email=email, name=f"Shop {number}")
         answers.append((await stranger.post(path)).status_code)
         # The reader takes it, so that few requests wait.
-        await house.press(house.stranger(), CLAIM.findall(read_mails(inbox)[-1][1])[0])
+        await server.press(server.stranger(), CLAIM.findall(read_mails(inbox)[-1][1])[0])
     assert answers == [303] * 5 + [429]
     assert len(inbox.taken) == 5
 
@@ -350,11 +350,11 @@ async def test_one_mailbox_gets_at_most_five_confirmations_in_an_hour(
 async def test_few_requests_wait_at_once_and_one_that_is_decided_makes_room(
     afar_on_any_store: Strangers,
 ) -> None:
-    house = afar_on_any_store
+    server = afar_on_any_store
 
     async def ask(email: str, peer: int) -> httpx.Response:
-        house.peer = f"203.0.113.{peer}"
-        return await house.ask(house.stranger(), email=email)
+        server.peer = f"203.0.113.{peer}"
+        return await server.ask(server.stranger(), email=email)
 
     for number in range(OPEN_SIGNUPS_PER_EMAIL):
         assert (await ask(EMAIL, number)).status_code == 200
@@ -366,23 +366,23 @@ async def test_few_requests_wait_at_once_and_one_that_is_decided_makes_room(
     full = await ask("another@example.org", 200)
     assert (full.json()["reason"], full.json()["retry"]) == ("rate_limited", "same")
 
-    owner = await house.owner()
-    item, fields = (await house.items(owner))[0]
+    owner = await server.owner()
+    item, fields = (await server.items(owner))[0]
     assert (await owner.post(f"{item}/reject", data=fields)).status_code == 303
     assert (await owner.post(f"{item}/reject", data=fields)).status_code == 404
     assert (await ask("another@example.org", 200)).status_code == 200
 
 
 async def test_one_client_has_few_requests_that_wait(tmp_path: Path) -> None:
-    house = make(new_sqlite(tmp_path / "assent.db"), tmp_path, signups_per_hour=100)
+    server = make(new_sqlite(tmp_path / "assent.db"), tmp_path, signups_per_hour=100)
     try:
-        stranger = house.stranger()
+        stranger = server.stranger()
         for number in range(OPEN_SIGNUPS_PER_CLIENT):
-            assert (await house.ask(stranger, email=f"{number}@example.org")).status_code == 200
-        refused = await house.ask(stranger, email="another@example.org")
+            assert (await server.ask(stranger, email=f"{number}@example.org")).status_code == 200
+        refused = await server.ask(stranger, email="another@example.org")
         assert refused.json()["reason"] == "rate_limited"
     finally:
-        await house.close()
+        await server.close()
 
 
 OWN_RULE = {"rule": [{"name": "all", "ask": {"assurance": "passkey"}}]}
@@ -405,18 +405,18 @@ OWN_RULE = {"rule": [{"name": "all", "ask": {"assurance": "passkey"}}]}
 async def test_a_new_workspace_gets_the_preset_of_the_server_without_its_rules(
     tmp_path: Path, setting: str | None, source: dict[str, Any] | None, preset: str
 ) -> None:
-    house = make(new_sqlite(tmp_path / "assent.db"), tmp_path, "here", policy=setting)
+    server = make(new_sqlite(tmp_path / "assent.db"), tmp_path, "here", policy=setting)
     try:
-        await house.app.prepare()
+        await server.app.prepare()
         if source is not None:
-            await house.app.store.write(lambda: policies.save(LOCAL_WORKSPACE, source, 1, by="test"))
-        stranger = house.stranger()
-        shown = await stranger.post(await house.request(stranger))
+            await server.app.store.write(lambda: policies.save(LOCAL_WORKSPACE, source, 1, by="test"))
+        stranger = server.stranger()
+        shown = await stranger.post(await server.request(stranger))
         [key] = set(KEY.findall(shown.text))
-        workspace_id = await house.workspace_of(key)
-        found: Policy = await house.app.store.read(lambda: policies.find(workspace_id))
+        workspace_id = await server.workspace_of(key)
+        found: Policy = await server.app.store.read(lambda: policies.find(workspace_id))
     finally:
-        await house.close()
+        await server.close()
     assert found == PRESETS[preset]
     asked_for_two = (setting or (source or {}).get("preset")) == "two_people"
     assert ("two people" in shown.text) is asked_for_two
@@ -426,14 +426,14 @@ async def test_a_new_workspace_gets_the_preset_of_the_server_without_its_rules(
 async def test_the_one_who_claims_is_a_member_of_that_workspace_alone_with_the_assurance_of_a_link(
     mailing_on_any_store: Strangers, inbox: Inbox
 ) -> None:
-    house, eve = mailing_on_any_store, mailing_on_any_store.stranger()
-    await house.press(eve, await house.request(eve))
+    server, eve = mailing_on_any_store, mailing_on_any_store.stranger()
+    await server.press(eve, await server.request(eve))
     [(_, text)] = read_mails(inbox)
-    [key] = await house.press(eve, CLAIM.findall(text)[0])
-    own = await house.workspace_of(key)
+    [key] = await server.press(eve, CLAIM.findall(text)[0])
+    own = await server.workspace_of(key)
 
     async def look() -> tuple[Assurance, list[WorkspaceId]]:
-        secret, now_ms = eve.cookies["assent-session"], house.clock.now_ms()
+        secret, now_ms = eve.cookies["assent-session"], server.clock.now_ms()
 
         def read() -> Transaction[tuple[Assurance, list[WorkspaceId]]]:
             session = yield from people.authenticate(secret, now_ms)
@@ -441,12 +441,12 @@ async def test_the_one_who_claims_is_a_member_of_that_workspace_alone_with_the_a
             places = yield from members.list_member_workspaces(session.person)
             return session.assurance, [each.workspace_id for each in places]
 
-        return await house.app.store.read(read)
+        return await server.app.store.read(read)
 
     assert await look() == (Assurance.LINK, [own])
     # A mailed sign-in link makes a person of them, and a member of nothing more.
     assert (await eve.post("/sign-in", data={"email": EMAIL})).status_code == 200
-    await house.run_jobs()
+    await server.run_jobs()
     link = re.findall(r"/sign-in/[A-Za-z0-9_-]{40,}", read_mails(inbox)[-1][1])[0]
     assert (await eve.post(link)).status_code == 303
     assert await look() == (Assurance.PERSON, [own])
@@ -454,9 +454,9 @@ async def test_the_one_who_claims_is_a_member_of_that_workspace_alone_with_the_a
 
 async def test_where_sign_up_is_closed_no_page_gives_a_key_not_even_one_that_waits(tmp_path: Path) -> None:
     url = new_sqlite(tmp_path / "assent.db")
-    house = make(url, tmp_path, "here")
-    path = await house.request(house.stranger())
-    await house.close()
+    server = make(url, tmp_path, "here")
+    path = await server.request(server.stranger())
+    await server.close()
 
     closed = make(url, tmp_path, "here", signups_per_hour=0)
     try:

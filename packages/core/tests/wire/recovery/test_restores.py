@@ -55,12 +55,12 @@ async def remove_mark(url: str) -> None:
         await connection.execute("DELETE FROM deployment_facts WHERE name = $1", name)
 
 
-class House:
+class Server:
     """A server with its data directory and its providers, which can be stopped, restored and started again."""
 
     def __init__(self, database_url: str, root: Path) -> None:
         self.url, self.root = database_url, root
-        self.world = providers()
+        self.outside = providers()
         self.clock = ManualClock()
         self.settings = settings_for(database_url, root)
         self.gate: Gate = None  # type: ignore[assignment]
@@ -72,7 +72,7 @@ class House:
         surfaces = Surfaces(app)
         surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
         self.gate = Gate(app, surfaces, self.clock, "http")
-        self.gate.providers = self.world
+        self.gate.providers = self.outside
         if self.key is None:
             issued = await self.gate.sign_in()
             self.key, self.workspace_id = issued.api_key, issued.workspace_id
@@ -81,7 +81,7 @@ class House:
         return self.gate
 
     def make_app(self, settings: Any, **options: Any) -> App:
-        return App(settings, clock=self.clock, connectors=self.world, effects=any_effects(), **options)
+        return App(settings, clock=self.clock, connectors=self.outside, effects=any_effects(), **options)
 
     async def stop(self) -> None:
         if self.gate is not None:
@@ -155,14 +155,14 @@ class House:
 
 
 @pytest.fixture
-async def make_house(tmp_path: Path) -> AsyncIterator[Callable[..., House]]:
+async def make_server(tmp_path: Path) -> AsyncIterator[Callable[..., Server]]:
     """Make servers by their database and the name of their data directory; they are stopped after the test. Name the
     databases before this fixture: then they are removed after it."""
-    made: list[House] = []
+    made: list[Server] = []
 
-    def make(url: str, name: str = "") -> House:
+    def make(url: str, name: str = "") -> Server:
         (tmp_path / name).mkdir(exist_ok=True)
-        made.append(House(url, tmp_path / name))
+        made.append(Server(url, tmp_path / name))
         return made[-1]
 
     yield make
@@ -171,8 +171,8 @@ async def make_house(tmp_path: Path) -> AsyncIterator[Callable[..., House]]:
 
 
 @pytest.fixture
-async def house(database_url: str, make_house: Callable[..., House]) -> House:
-    made = make_house(database_url)
+async def server(database_url: str, make_server: Callable[..., Server]) -> Server:
+    made = make_server(database_url)
     await made.start()
     return made
 
@@ -189,18 +189,18 @@ def elsewhere(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> 
     server.drop(url)
 
 
-async def test_nothing_is_sent_again_after_a_restore_by_command(house: House) -> None:
-    gate = house.gate
+async def test_nothing_is_sent_again_after_a_restore_by_command(server: Server) -> None:
+    gate = server.gate
     ids = {name: await gate.approved(connector=name) for name in DELIVERIES}
     waiting = await gate.staged(connector="unaware")
-    file = await house.back_up()
-    house.clock.advance(seconds=60)
+    file = await server.back_up()
+    server.clock.advance(seconds=60)
     await gate.done(APPROVE, actionId=waiting)
     for action_id in (*ids.values(), waiting):
         await gate.done(EXECUTE, actionId=action_id)
-    report = await house.restore(file, marked=True)
+    report = await server.restore(file, marked=True)
     assert (report.unknown, report.repeatable, report.waiting) == (2, 2, 1)
-    gate = house.gate
+    gate = server.gate
     await gate.run_jobs()
     states = {name: await gate.where(action_id) for name, action_id in ids.items()}
     assert states == {
@@ -218,70 +218,70 @@ async def test_nothing_is_sent_again_after_a_restore_by_command(house: House) ->
     await gate.run_jobs()
     for action_id in (*ids.values(), waiting):
         assert len([sent for sent in gate.ledger if sent.action_id == action_id]) == 1
-    assert (await house.verdict()).ok
+    assert (await server.verdict()).ok
 
 
-async def test_nothing_is_sent_again_after_a_copy_was_put_back_by_hand(house: House) -> None:
+async def test_nothing_is_sent_again_after_a_copy_was_put_back_by_hand(server: Server) -> None:
     """It is refused at the start. A person says that it is to be used; it is not known how old it is."""
-    gate = house.gate
+    gate = server.gate
     ids = {name: await gate.approved(connector=name) for name in DELIVERIES}
-    file = await house.back_up()
+    file = await server.back_up()
     for action_id in ids.values():
         await gate.done(EXECUTE, actionId=action_id, idempotencyKey=f"{action_id}-first")
-    report = await house.restore(file, marked=False)
+    report = await server.restore(file, marked=False)
     assert (report.unknown, report.repeatable, report.since_ms) == (3, 1, 0)
-    gate = house.gate
+    gate = server.gate
     await gate.run_jobs()
     for name, action_id in ids.items():
         answer = await gate.ask(EXECUTE, actionId=action_id, idempotencyKey=f"{action_id}-first")
         assert answer.is_error == (name != "natural"), name
     await gate.run_jobs()
     assert len(gate.ledger) == 4
-    assert (await house.verdict()).ok
+    assert (await server.verdict()).ok
 
 
-async def test_a_native_key_counts_within_half_its_window_since_the_backup(house: House) -> None:
-    gate = house.gate
+async def test_a_native_key_counts_within_half_its_window_since_the_backup(server: Server) -> None:
+    gate = server.gate
     early, late = await gate.approved(), await gate.approved()
-    file = await house.back_up()
+    file = await server.back_up()
     for action_id in (early, late):
         await gate.done(EXECUTE, actionId=action_id)
-    house.clock.advance(hours=11)
-    await house.restore(file, marked=True)
-    gate = house.gate
+    server.clock.advance(hours=11)
+    await server.restore(file, marked=True)
+    gate = server.gate
     await gate.done(EXECUTE, actionId=early)
     # The window ends before anyone asks for the other one.
-    house.clock.advance(hours=2)
-    house.world["native"].ledger[:] = [
-        sent._replace(provider_key="forgotten") for sent in house.world["native"].ledger
+    server.clock.advance(hours=2)
+    server.outside["native"].ledger[:] = [
+        sent._replace(provider_key="forgotten") for sent in server.outside["native"].ledger
     ]
     assert (await gate.denied(EXECUTE, actionId=late))["reason"] == "outcome_unknown"
     await gate.run_jobs()
     assert await gate.where(late) == "outcome_unknown"
     assert len(gate.ledger) == 2
     # Restored again after the window: no one has to ask for it to become visible.
-    await house.restore(file, marked=True)
-    assert [await house.gate.where(each) for each in (early, late)] == ["outcome_unknown"] * 2
-    await house.gate.run_jobs()
-    assert len(house.gate.ledger) == 2
-    assert (await house.verdict()).ok
+    await server.restore(file, marked=True)
+    assert [await server.gate.where(each) for each in (early, late)] == ["outcome_unknown"] * 2
+    await server.gate.run_jobs()
+    assert len(server.gate.ledger) == 2
+    assert (await server.verdict()).ok
 
 
-async def test_claims_schedules_edits_and_what_was_not_sent(house: House) -> None:
-    gate, clock = house.gate, house.clock
+async def test_claims_schedules_edits_and_what_was_not_sent(server: Server) -> None:
+    gate, clock = server.gate, server.clock
     claimed = await gate.approved(connector="unaware")
     await gate.claim(claimed)
     due = await gate.staged(connector="unaware", scheduleFor=iso_time(clock.now_ms() + HOUR))
     await gate.approve_as(Assurance.PERSON, due, send_now=True)
     edited = await gate.approved(connector="natural")
     unsent = await gate.approved(connector="readback")
-    file = await house.back_up()
+    file = await server.back_up()
     clock.advance(hours=2)
     await gate.run_jobs()
     await gate.done(EXECUTE, actionId=edited)
     assert len(gate.ledger) == 2
-    await house.restore(file, marked=True)
-    gate = house.gate
+    await server.restore(file, marked=True)
+    gate = server.gate
     assert [await gate.where(each) for each in (claimed, due, edited)] == [
         "outcome_unknown",
         "outcome_unknown",
@@ -304,161 +304,161 @@ async def test_claims_schedules_edits_and_what_was_not_sent(house: House) -> Non
     await gate.answer_as_person(claimed, happened=False)
     await gate.done(EXECUTE, actionId=claimed)
     assert len(gate.ledger) == 4
-    assert (await house.verdict()).ok
+    assert (await server.verdict()).ok
 
 
-async def test_the_journal_verifies_after_a_restore_and_says_what_was_restored(house: House) -> None:
-    gate = house.gate
+async def test_the_journal_verifies_after_a_restore_and_says_what_was_restored(server: Server) -> None:
+    gate = server.gate
     action_id = await gate.approved(connector="unaware")
     await checkpoint_files.write(gate.app)
-    file = await house.back_up()
-    house.clock.advance(hours=1)
+    file = await server.back_up()
+    server.clock.advance(hours=1)
     await gate.done(EXECUTE, actionId=action_id)
     later = await checkpoint_files.write(gate.app)
     assert later is not None
-    report = await house.restore(file, marked=True)
-    verdict = await house.verdict()
+    report = await server.restore(file, marked=True)
+    verdict = await server.verdict()
     assert verdict.ok
     assert [each.epoch for each in verdict.restores] == [report.epoch]
     assert not later.exists()
-    [aside] = (house.root / checkpoint_files.DIRECTORY).glob("before-restore-*/*.json")
+    [aside] = (server.root / checkpoint_files.DIRECTORY).glob("before-restore-*/*.json")
     kept = checkpoint_files.read(aside)
     # The checkpoint that was signed before the restore still proves what is gone.
-    signer = audit_log.Signer(house.gate.app.keys.master)
-    against = await audit_log.verify(house.gate.app.store, signer, kept)
+    signer = audit_log.Signer(server.gate.app.keys.master)
+    against = await audit_log.verify(server.gate.app.store, signer, kept)
     assert not against.ok
     assert "signed event is gone" in {each.what for each in against.findings}
-    assert (await checkpoint_files.write(house.gate.app)) == later
-    assert (await house.verdict()).ok
+    assert (await checkpoint_files.write(server.gate.app)) == later
+    assert (await server.verdict()).ok
 
 
-async def test_a_backup_is_private_whole_and_replaces_nothing(house: House, tmp_path: Path) -> None:
-    file = await house.back_up()
+async def test_a_backup_is_private_whole_and_replaces_nothing(server: Server, tmp_path: Path) -> None:
+    file = await server.back_up()
     assert file.stat().st_mode & 0o777 == 0o600
     assert not [name for name in os.listdir(tmp_path) if "partial" in name]  # noqa: PTH208 - in a coroutine
     with pytest.raises(BackupError, match="exists"):
-        await restoring.back_up(house.settings, file, house.clock)
+        await restoring.back_up(server.settings, file, server.clock)
     cut = tmp_path / "cut"
     cut.write_bytes(file.read_bytes()[:-2000])
     noise = tmp_path / "noise"
     noise.write_bytes(b"\0" * 4096)
-    if house.gate.dialect == "postgres":
+    if server.gate.dialect == "postgres":
         with pytest.raises(BackupError, match="Stop every server"):
-            await restoring.restore(house.settings, file, house.make_app, house.clock)
-    await house.stop()
+            await restoring.restore(server.settings, file, server.make_app, server.clock)
+    await server.stop()
     for bad in (cut, noise, tmp_path / "missing"):
         with pytest.raises(BackupError):
-            await restoring.restore(house.settings, bad, house.make_app, house.clock)
-    await house.start()
-    assert await house.gate.staged()
+            await restoring.restore(server.settings, bad, server.make_app, server.clock)
+    await server.start()
+    assert await server.gate.staged()
     assert not [name for name in os.listdir(tmp_path) if "restoring" in name]  # noqa: PTH208 - in a coroutine
 
 
-async def test_nothing_is_sent_again_from_a_copy_under_another_name(elsewhere: str, house: House) -> None:
-    gate = house.gate
+async def test_nothing_is_sent_again_from_a_copy_under_another_name(elsewhere: str, server: Server) -> None:
+    gate = server.gate
     ids = {(name, each): await gate.approved(connector=name) for name in DELIVERIES for each in range(3)}
     await gate.app.heads.record()
-    await house.copy_to(elsewhere)
+    await server.copy_to(elsewhere)
     for action_id in ids.values():
         await gate.done(EXECUTE, actionId=action_id)
     assert len(gate.ledger) == 12
-    await house.use(elsewhere)
-    report = await house.accept(OLDER)
+    await server.use(elsewhere)
+    report = await server.accept(OLDER)
     assert (report.unknown, report.repeatable, report.since_ms) == (9, 3, 0)
-    gate = await house.start()
+    gate = await server.start()
     await gate.run_jobs()
     for (name, _), action_id in ids.items():
         assert (await gate.ask(EXECUTE, actionId=action_id)).is_error == (name != "natural"), name
     await gate.run_jobs()
     assert len(gate.ledger) == 12
-    assert (await house.verdict()).ok
+    assert (await server.verdict()).ok
     # The first database lacks what was done in its copy.
-    await house.use(house.url)
-    assert (await house.accept(OLDER)).epoch > report.epoch
-    await house.start()
+    await server.use(server.url)
+    assert (await server.accept(OLDER)).epoch > report.epoch
+    await server.start()
 
 
 async def test_a_filled_database_that_the_data_directory_does_not_know_is_refused_and_held(
-    elsewhere: str, house: House, make_house: Callable[..., House]
+    elsewhere: str, server: Server, make_server: Callable[..., Server]
 ) -> None:
     await migrate(elsewhere, 0)
-    other = make_house(elsewhere, "others")
+    other = make_server(elsewhere, "others")
     gate = await other.start()
     action_id = await gate.approved(connector="unaware")
     await gate.done(EXECUTE, actionId=await gate.approved(connector="unaware"))
     await other.stop()
-    house.key, house.workspace_id = other.key, other.workspace_id
-    await house.use(elsewhere)
-    assert (await house.accept(UNKNOWN)).unknown == 1
-    gate = await house.start()
+    server.key, server.workspace_id = other.key, other.workspace_id
+    await server.use(elsewhere)
+    assert (await server.accept(UNKNOWN)).unknown == 1
+    gate = await server.start()
     assert (await gate.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
     assert gate.ledger == []
     # It knows both now, and the other server learns of the restore from the database.
-    await house.use(house.url)
-    await house.start()
-    await house.use(elsewhere)
-    await house.start()
+    await server.use(server.url)
+    await server.start()
+    await server.use(elsewhere)
+    await server.start()
     await other.start()
     assert other.gate.app.restored is None
 
 
 async def test_ordinary_starts_ask_nothing(
-    elsewhere: str, house: House, make_house: Callable[..., House], tmp_path: Path
+    elsewhere: str, server: Server, make_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     await migrate(elsewhere, 0)
-    ids = [await house.gate.approved(connector="unaware") for _ in range(2)]
-    await checkpoint_files.write(house.gate.app)
+    ids = [await server.gate.approved(connector="unaware") for _ in range(2)]
+    await checkpoint_files.write(server.gate.app)
     # A new machine with a copy of the checkpoints, or a second server on the same database.
-    second = make_house(house.url, "second")
-    second.key, second.workspace_id = house.key, house.workspace_id
-    shutil.copytree(house.root / checkpoint_files.DIRECTORY, second.root / checkpoint_files.DIRECTORY)
+    second = make_server(server.url, "second")
+    second.key, second.workspace_id = server.key, server.workspace_id
+    shutil.copytree(server.root / checkpoint_files.DIRECTORY, second.root / checkpoint_files.DIRECTORY)
     for action_id in ids:
         await second.start()
         await second.gate.done(EXECUTE, actionId=action_id)
         await second.stop()
-        path = house.settings.sqlite_path
+        path = server.settings.sqlite_path
         (tmp_path / "link").unlink(missing_ok=True)
         (tmp_path / "link").symlink_to(tmp_path)
         again = (
-            f"{house.url}?application_name=again" if path is None else f"sqlite:///{tmp_path}/link/assent.db"
+            f"{server.url}?application_name=again" if path is None else f"sqlite:///{tmp_path}/link/assent.db"
         )
         # The same database in other words, and a new one.
-        for url in (again, house.url, elsewhere):
-            await house.use(url)
-            house.key = second.key if url != elsewhere else None
-            await house.start()
-            assert house.gate.app.restored is None
-            await house.gate.approved(connector="unaware")
+        for url in (again, server.url, elsewhere):
+            await server.use(url)
+            server.key = second.key if url != elsewhere else None
+            await server.start()
+            assert server.gate.app.restored is None
+            await server.gate.approved(connector="unaware")
     await second.start()
     assert second.gate.app.restored is None
 
 
 async def test_a_backup_of_another_deployment_is_restored_without_a_second_question(
-    elsewhere: str, house: House, make_house: Callable[..., House]
+    elsewhere: str, server: Server, make_server: Callable[..., Server]
 ) -> None:
     await migrate(elsewhere, 0)
-    other = make_house(elsewhere, "others")
+    other = make_server(elsewhere, "others")
     action_id = await (await other.start()).approved(connector="unaware")
     file = await other.back_up()
     await other.stop()
-    house.key, house.workspace_id = other.key, other.workspace_id
-    assert (await house.restore(file, marked=True)).unknown == 1
-    assert house.gate.app.restored is None
-    assert await house.gate.where(action_id) == "outcome_unknown"
+    server.key, server.workspace_id = other.key, other.workspace_id
+    assert (await server.restore(file, marked=True)).unknown == 1
+    assert server.gate.app.restored is None
+    assert await server.gate.where(action_id) == "outcome_unknown"
 
 
 async def test_a_copy_in_another_postgres_database_is_held_also_with_a_new_data_directory(
-    postgres_url: str, postgres_server: Any, make_house: Callable[..., House]
+    postgres_url: str, postgres_server: Any, make_server: Callable[..., Server]
 ) -> None:
-    house = make_house(postgres_url)
-    gate = await house.start()
+    server = make_server(postgres_url)
+    gate = await server.start()
     ids = [await gate.approved(connector=name) for name in DELIVERIES]
     elsewhere = await asyncio.to_thread(postgres_server.create, migrated=False)
-    await house.copy_to(elsewhere)
+    await server.copy_to(elsewhere)
     for action_id in ids:
         await gate.done(EXECUTE, actionId=action_id)
-    staging = make_house(elsewhere, "staging")
-    staging.key, staging.workspace_id, staging.world = house.key, house.workspace_id, house.world
+    staging = make_server(elsewhere, "staging")
+    staging.key, staging.workspace_id, staging.outside = server.key, server.workspace_id, server.outside
     gate = await staging.start()
     held = gate.app.restored
     assert held is not None

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.support.review.kit import House
+from tests.support.review.kit import Server
 from tests.support.sqlite_files import new_sqlite
 
 
@@ -17,16 +17,16 @@ def database_url(own_database_url: str) -> str:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
     """Over the embedded store."""
-    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path)
+    made = Server(new_sqlite(tmp_path / "assent.db"), tmp_path)
     yield made
     await made.close()
 
 
 @pytest.fixture
-async def house_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
+async def server_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
     """Over each kind of store."""
-    made = House(database_url, tmp_path)
+    made = Server(database_url, tmp_path)
     yield made
     await made.close()

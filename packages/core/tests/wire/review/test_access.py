@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from tests.support.review.kit import House, form, mail, path_of, post
+from tests.support.review.kit import Server, form, mail, path_of, post
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import SECRET, START_MS
 
@@ -41,14 +41,14 @@ def signed(run: PreparedRun, **changes: object) -> str:
     return RING.sign(msgspec.json.encode(claims))
 
 
-async def refused(house: House, run_id: str, token: str) -> httpx.Response:
-    return await house.browser().get(f"/runs/{run_id}", params={"token": token})
+async def refused(server: Server, run_id: str, token: str) -> httpx.Response:
+    return await server.browser().get(f"/runs/{run_id}", params={"token": token})
 
 
 @pytest.mark.rule("E34")
-async def test_the_link_leads_to_a_clean_address_and_the_page_lists_every_action(house: House) -> None:
-    run = await house.stage(post(), mail())
-    browser = await house.opened(run)
+async def test_the_link_leads_to_a_clean_address_and_the_page_lists_every_action(server: Server) -> None:
+    run = await server.stage(post(), mail())
+    browser = await server.opened(run)
 
     page = await browser.get(f"/runs/{run.run_id}")
 
@@ -59,10 +59,10 @@ async def test_the_link_leads_to_a_clean_address_and_the_page_lists_every_action
 
 
 async def test_no_link_and_no_session_is_401_and_the_same_for_every_run_there_is_or_is_not(
-    house: House,
+    server: Server,
 ) -> None:
-    run = await house.stage(post())
-    browser = house.browser()
+    run = await server.stage(post())
+    browser = server.browser()
 
     answers = [
         await browser.get(f"/runs/{run_id}")
@@ -76,8 +76,8 @@ async def test_no_link_and_no_session_is_401_and_the_same_for_every_run_there_is
 
 
 @pytest.mark.rule("E38", "E39", "E41", "E71")
-async def test_every_bad_token_is_403_with_the_same_body(house: House) -> None:
-    run, other = await house.stage(post()), await house.stage(post())
+async def test_every_bad_token_is_403_with_the_same_body(server: Server) -> None:
+    run, other = await server.stage(post()), await server.stage(post())
     token = token_of(run)
     payload, _, mac = token.partition(".")
     foreign_key = KeyRing((derive_key(SECRET.encode(), "review-cookie"),))
@@ -101,27 +101,27 @@ async def test_every_bad_token_is_403_with_the_same_body(house: House) -> None:
         "very long": "A" * 20_000,
         "NUL": "\x00",
     }
-    answers = {name: await refused(house, run.run_id, text) for name, text in bad.items()}
-    answers["two tokens"] = await house.browser().get(f"/runs/{run.run_id}?token={token}&token={token}")
-    answers["unknown run"] = await refused(house, "0190a000-0000-7000-8000-00000000000a", token)
-    answers["malformed run"] = await refused(house, "no-id", token)
+    answers = {name: await refused(server, run.run_id, text) for name, text in bad.items()}
+    answers["two tokens"] = await server.browser().get(f"/runs/{run.run_id}?token={token}&token={token}")
+    answers["unknown run"] = await refused(server, "0190a000-0000-7000-8000-00000000000a", token)
+    answers["malformed run"] = await refused(server, "no-id", token)
 
     assert {name: answer.status_code for name, answer in answers.items()} == dict.fromkeys(answers, 403)
     assert len({answer.content for answer in answers.values()}) == 1
     assert all("set-cookie" not in answer.headers for answer in answers.values())
 
 
-async def test_an_unknown_run_with_a_good_signature_looks_like_any_bad_link(house: House) -> None:
-    run = await house.stage(post())
+async def test_an_unknown_run_with_a_good_signature_looks_like_any_bad_link(server: Server) -> None:
+    run = await server.stage(post())
     nowhere = RunId("0190a000-0000-7000-8000-00000000000a")
     good = review_link.make_token(RING, nowhere, LOCAL_WORKSPACE, START_MS, 60)
     foreign = review_link.make_token(
         RING, RunId(run.run_id), WorkspaceId("0190a000-0000-7000-8000-00000000000a"), START_MS, 60
     )
 
-    unknown = await refused(house, nowhere, good)
-    elsewhere = await refused(house, run.run_id, foreign)
-    altered = await refused(house, run.run_id, good)
+    unknown = await refused(server, nowhere, good)
+    elsewhere = await refused(server, run.run_id, foreign)
+    altered = await refused(server, run.run_id, good)
 
     assert unknown.status_code == elsewhere.status_code == altered.status_code == 403
     assert unknown.content == elsewhere.content == altered.content
@@ -133,55 +133,55 @@ def altered(token: str) -> str:
 
 
 async def test_a_bad_link_is_refused_without_asking_the_store(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = await house.stage(post())
+    run = await server.stage(post())
 
     async def asked(begin: object) -> None:
         raise AssertionError("the store was asked")
 
-    monkeypatch.setattr(house.app.store, "read", asked)
-    monkeypatch.setattr(house.app.store, "write", asked)
+    monkeypatch.setattr(server.app.store, "read", asked)
+    monkeypatch.setattr(server.app.store, "write", asked)
 
-    assert (await refused(house, run.run_id, altered(token_of(run)))).status_code == 403
-    assert (await refused(house, run.run_id, signed(run, exp=NOW_S))).status_code == 403
+    assert (await refused(server, run.run_id, altered(token_of(run)))).status_code == 403
+    assert (await refused(server, run.run_id, signed(run, exp=NOW_S))).status_code == 403
 
 
 @pytest.mark.rule("E39")
-async def test_the_link_and_its_cookie_end_with_the_token(house: House) -> None:
-    run = await house.stage(post())
-    browser = await house.opened(run)
-    house.clock.advance(days=7, seconds=-1)
+async def test_the_link_and_its_cookie_end_with_the_token(server: Server) -> None:
+    run = await server.stage(post())
+    browser = await server.opened(run)
+    server.clock.advance(days=7, seconds=-1)
     assert (await browser.get(f"/runs/{run.run_id}")).status_code == 200
 
-    house.clock.advance(seconds=1)
+    server.clock.advance(seconds=1)
 
     late = await browser.get(f"/runs/{run.run_id}")
-    link = await house.browser().get(path_of(run.review_url))
+    link = await server.browser().get(path_of(run.review_url))
     assert late.status_code == link.status_code == 403
     assert late.content == link.content
 
 
 @pytest.mark.rule("E71")
-async def test_a_cookie_opens_its_own_run_only(house: House) -> None:
-    run, other = await house.stage(post()), await house.stage(post())
-    browser = await house.opened(run)
+async def test_a_cookie_opens_its_own_run_only(server: Server) -> None:
+    run, other = await server.stage(post()), await server.stage(post())
+    browser = await server.opened(run)
     name, value = next((c.name, c.value) for c in browser.cookies.jar if c.name.startswith("assent-run-"))
 
     assert (await browser.get(f"/runs/{other.run_id}")).status_code == 401
-    carried = house.browser()
+    carried = server.browser()
     carried.cookies.set(f"assent-run-{other.run_id.replace('-', '')}", value or "")
     assert (await carried.get(f"/runs/{other.run_id}")).status_code == 403
     assert name == f"assent-run-{run.run_id.replace('-', '')}"
 
 
-async def test_a_cookie_is_no_link_and_a_link_is_no_cookie(house: House) -> None:
-    run = await house.stage(post())
-    browser = await house.opened(run)
+async def test_a_cookie_is_no_link_and_a_link_is_no_cookie(server: Server) -> None:
+    run = await server.stage(post())
+    browser = await server.opened(run)
     cookie = next(c for c in browser.cookies.jar if c.name.startswith("assent-run-"))
 
-    as_link = await refused(house, run.run_id, cookie.value or "")
-    pretender = house.browser()
+    as_link = await refused(server, run.run_id, cookie.value or "")
+    pretender = server.browser()
     pretender.cookies.set(cookie.name, token_of(run))
 
     assert as_link.status_code == 403
@@ -195,9 +195,9 @@ def cookies_in(answer: httpx.Response) -> SimpleCookie:
     return jar
 
 
-async def test_on_http_the_cookie_is_out_of_scripts_reach_and_for_the_run_alone(house: House) -> None:
-    run = await house.stage(post())
-    answer = await house.browser().get(path_of(run.review_url))
+async def test_on_http_the_cookie_is_out_of_scripts_reach_and_for_the_run_alone(server: Server) -> None:
+    run = await server.stage(post())
+    answer = await server.browser().get(path_of(run.review_url))
 
     [(name, cookie)] = cookies_in(answer).items()
     assert name == f"assent-run-{run.run_id.replace('-', '')}"
@@ -210,21 +210,21 @@ async def test_on_http_the_cookie_is_out_of_scripts_reach_and_for_the_run_alone(
 
 
 @pytest.fixture
-async def https_house(tmp_path: Path) -> AsyncIterator[House]:
-    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path, "https://assent.example")
+async def https_server(tmp_path: Path) -> AsyncIterator[Server]:
+    made = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, "https://assent.example")
     yield made
     await made.close()
 
 
-async def test_on_https_every_cookie_is_secure_and_for_this_host_alone(https_house: House) -> None:
-    house = https_house
-    run = await house.stage(post())
-    browser = house.browser()
+async def test_on_https_every_cookie_is_secure_and_for_this_host_alone(https_server: Server) -> None:
+    server = https_server
+    run = await server.stage(post())
+    browser = server.browser()
     answers = [
         await browser.get(path_of(run.review_url)),
         await browser.get(f"/runs/{run.run_id}"),
-        await house.decide(browser, run.run_id, run.actions[0].id, "approve"),
-        await house.browser().post(await house.sign_in_path()),
+        await server.decide(browser, run.run_id, run.actions[0].id, "approve"),
+        await server.browser().post(await server.sign_in_path()),
     ]
 
     kept = {name: cookie for answer in answers for name, cookie in cookies_in(answer).items()}
@@ -238,36 +238,36 @@ async def test_on_https_every_cookie_is_secure_and_for_this_host_alone(https_hou
         assert not cookie["domain"]
 
 
-async def test_a_browser_that_opens_many_links_sends_few_cookies(https_house: House) -> None:
-    house = https_house
-    browser = house.browser()
+async def test_a_browser_that_opens_many_links_sends_few_cookies(https_server: Server) -> None:
+    server = https_server
+    browser = server.browser()
     for _ in range(30):
-        await house.opened(await house.stage(post()), browser)
+        await server.opened(await server.stage(post()), browser)
 
     assert len([c for c in browser.cookies.jar if c.name.startswith("__Host-assent-run-")]) == 20
 
 
-async def test_a_link_also_works_for_a_browser_that_is_signed_in(house: House) -> None:
-    run = await house.stage(post())
-    browser = await house.owner(await house.opened(run))
+async def test_a_link_also_works_for_a_browser_that_is_signed_in(server: Server) -> None:
+    run = await server.stage(post())
+    browser = await server.owner(await server.opened(run))
 
-    assert "You decide as <strong><bdi>owner" in await house.page(browser, run.run_id)
+    assert "You decide as <strong><bdi>owner" in await server.page(browser, run.run_id)
     assert (await browser.get(path_of(run.review_url) + "x")).status_code == 403
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_looking_changes_nothing_however_often_and_by_whom(
-    house_on_any_store: House, method: str
+    server_on_any_store: Server, method: str
 ) -> None:
-    house = house_on_any_store
-    run = await house.stage(post(), mail(60))
+    server = server_on_any_store
+    run = await server.stage(post(), mail(60))
     link = path_of(run.review_url)
-    browser, owner = await house.opened(run), await house.owner()
-    sign_in = await house.sign_in_path()
+    browser, owner = await server.opened(run), await server.owner()
+    sign_in = await server.sign_in_path()
     action = f"/runs/{run.run_id}/actions/{run.actions[0].id}"
-    before = await house.everything()
+    before = await server.everything()
 
-    for each in (house.browser(), browser, owner):
+    for each in (server.browser(), browser, owner):
         for path in (
             link,
             link + "x",
@@ -285,62 +285,62 @@ async def test_looking_changes_nothing_however_often_and_by_whom(
             if method == "HEAD":
                 assert answer.status_code in (200, 303, 401, 403, 405)
 
-    assert await house.everything() == before
+    assert await server.everything() == before
 
 
 async def test_a_signed_in_person_ends_the_links_of_a_run_and_new_ones_work(
-    house_on_any_store: House,
+    server_on_any_store: Server,
 ) -> None:
-    house = house_on_any_store
-    run = await house.stage(post())
-    reader, owner = await house.opened(run), await house.owner()
-    page = await house.page(owner, run.run_id)
+    server = server_on_any_store
+    run = await server.stage(post())
+    reader, owner = await server.opened(run), await server.owner()
+    page = await server.page(owner, run.run_id)
     nonce = page.split("/end-links")[1].split('name="nonce" value="')[1].split('"')[0]
-    house.clock.advance(seconds=5)
+    server.clock.advance(seconds=5)
 
     ended = await owner.post(f"/runs/{run.run_id}/end-links", data={"nonce": nonce})
 
     assert (ended.status_code, ended.headers["location"]) == (303, f"/runs/{run.run_id}?did=end-links")
     by_cookie = await reader.get(f"/runs/{run.run_id}")
-    by_link = await house.browser().get(path_of(run.review_url))
-    altered = await house.browser().get(path_of(run.review_url) + "x")
+    by_link = await server.browser().get(path_of(run.review_url))
+    altered = await server.browser().get(path_of(run.review_url) + "x")
     assert by_cookie.status_code == by_link.status_code == 403
     assert by_cookie.content == by_link.content == altered.content
-    assert await house.page(owner, run.run_id)
-    house.clock.advance(seconds=5)
-    fresh = house.services.links.review_url(
-        LOCAL_WORKSPACE, RunId(run.run_id), house.clock.now_ms(), review_link.REVIEW
+    assert await server.page(owner, run.run_id)
+    server.clock.advance(seconds=5)
+    fresh = server.services.links.review_url(
+        LOCAL_WORKSPACE, RunId(run.run_id), server.clock.now_ms(), review_link.REVIEW
     )
-    assert (await house.browser().get(path_of(fresh))).status_code == 303
-    kind, facts = (await house.events(run.run_id))[-1]
+    assert (await server.browser().get(path_of(fresh))).status_code == 303
+    kind, facts = (await server.events(run.run_id))[-1]
     assert (kind, facts["by"], facts["assurance"]) == ("review_links_ended", "owner", "client")
 
 
-async def test_the_holder_of_a_link_cannot_end_links(house: House) -> None:
-    run = await house.stage(post())
-    owner, reader = await house.owner(), await house.opened(run)
-    nonce = (await house.page(reader, run.run_id)).split('name="nonce" value="')[1].split('"')[0]
-    before = await house.everything()
+async def test_the_holder_of_a_link_cannot_end_links(server: Server) -> None:
+    run = await server.stage(post())
+    owner, reader = await server.owner(), await server.opened(run)
+    nonce = (await server.page(reader, run.run_id)).split('name="nonce" value="')[1].split('"')[0]
+    before = await server.everything()
 
-    assert "/end-links" not in await house.page(reader, run.run_id)
+    assert "/end-links" not in await server.page(reader, run.run_id)
     assert (await reader.post(f"/runs/{run.run_id}/end-links", data={"nonce": nonce})).status_code == 403
     assert (
-        await house.browser().post(f"/runs/{run.run_id}/end-links", data={"nonce": nonce})
+        await server.browser().post(f"/runs/{run.run_id}/end-links", data={"nonce": nonce})
     ).status_code == 401
-    assert await house.everything() == before
-    assert await house.page(owner, run.run_id)
+    assert await server.everything() == before
+    assert await server.page(owner, run.run_id)
 
 
-async def test_a_decision_by_a_browser_whose_link_was_ended_meanwhile_is_refused(house: House) -> None:
-    run = await house.stage(post())
-    reader, owner = await house.opened(run), await house.owner()
-    approve = form(await house.page(reader, run.run_id), run.actions[0].id, "approve")
-    page = await house.page(owner, run.run_id)
+async def test_a_decision_by_a_browser_whose_link_was_ended_meanwhile_is_refused(server: Server) -> None:
+    run = await server.stage(post())
+    reader, owner = await server.opened(run), await server.owner()
+    approve = form(await server.page(reader, run.run_id), run.actions[0].id, "approve")
+    page = await server.page(owner, run.run_id)
     nonce = page.split("/end-links")[1].split('name="nonce" value="')[1].split('"')[0]
-    house.clock.advance(seconds=2)
+    server.clock.advance(seconds=2)
     await owner.post(f"/runs/{run.run_id}/end-links", data={"nonce": nonce})
 
     answer = await reader.post(approve.address, data={**approve.fields, "name": "Ada"})
 
     assert answer.status_code == 403
-    assert (await house.action(run.actions[0].id)).status == "awaiting_approval"
+    assert (await server.action(run.actions[0].id)).status == "awaiting_approval"

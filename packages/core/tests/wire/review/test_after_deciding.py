@@ -9,7 +9,7 @@ from typing import Any
 
 from packages.core.tests.wire.review.test_notifications import Posts, told_at
 from packages.core.tests.wire.review.test_people_and_approvers import invited, two_people
-from tests.support.review.kit import House, form, forms, mail, post
+from tests.support.review.kit import Server, form, forms, mail, post
 from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.audit.actions import JournalReplay
@@ -41,16 +41,18 @@ def postpone(action: object) -> Any:
     raise NotSent("The service is down.", retry=True)
 
 
-async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads_there(house: House) -> None:
-    run = await house.stage(post())
+async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads_there(
+    server: Server,
+) -> None:
+    run = await server.stage(post())
     action = run.actions[0].id
-    browser = await house.owner()
+    browser = await server.owner()
     for decision, fields, said in (
         ("ask", {"text": "Shorter."}, "Your agent can read what you asked for"),
         ("approve", {}, "Approved."),
         ("reject", {"reason": "No."}, "Rejected."),
     ):
-        answer = await house.decide(browser, run.run_id, action, decision, **fields)
+        answer = await server.decide(browser, run.run_id, action, decision, **fields)
         page = (await browser.get(answer.headers["location"])).text
 
         assert answer.headers["location"].endswith(f"#action-{action}")
@@ -59,104 +61,106 @@ async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads
         assert 'tabindex="-1"' in page[page.index(f'id="action-{action}"') - 40 :][:200]
 
 
-async def test_after_a_decision_the_next_item_opens_first_of_the_run_then_of_the_inbox(house: House) -> None:
-    other = await house.stage(mail(60))
-    run = await house.stage(post(), post("x"))
-    owner = await house.owner()
+async def test_after_a_decision_the_next_item_opens_first_of_the_run_then_of_the_inbox(
+    server: Server,
+) -> None:
+    other = await server.stage(mail(60))
+    run = await server.stage(post(), post("x"))
+    owner = await server.owner()
     first, second = (each.id for each in run.actions)
 
-    answer = await house.decide(owner, run.run_id, first, "approve")
+    answer = await server.decide(owner, run.run_id, first, "approve")
     assert answer.headers["location"].startswith(f"/runs/{run.run_id}?did=approve&action={first}")
     assert answer.headers["location"].endswith(f"#action-{second}")
     page = (await owner.get(answer.headers["location"])).text
     assert 'class="toast' in page and page.count('role="status"') == 1
 
-    answer = await house.decide(owner, run.run_id, second, "reject", reason="No.")
+    answer = await server.decide(owner, run.run_id, second, "reject", reason="No.")
     assert answer.headers["location"].startswith(f"/runs/{other.run_id}?did=reject&action={second}")
     page = (await owner.get(answer.headers["location"])).text
     assert "Rejected. It will never be sent" in page and "Post on X" in page
 
-    holder = await house.opened(await house.stage(post(), post("x")))
-    run = await house.stage(post())
-    holder = await house.opened(run)
-    answer = await house.decide(holder, run.run_id, run.actions[0].id, "approve")
+    holder = await server.opened(await server.stage(post(), post("x")))
+    run = await server.stage(post())
+    holder = await server.opened(run)
+    answer = await server.decide(holder, run.run_id, run.actions[0].id, "approve")
     assert answer.headers["location"].startswith(f"/runs/{run.run_id}?")
 
 
 async def test_what_is_approved_and_sent_on_a_page_can_be_undone_until_it_goes_out(
     tmp_path: Path,
 ) -> None:
-    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, undo_seconds=10)
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, undo_seconds=10)
     try:
-        run = await house.stage(post(), post("x"))
+        run = await server.stage(post(), post("x"))
         first, second = (each.id for each in run.actions)
-        owner = await house.owner()
-        answer = await house.decide(owner, run.run_id, first, "approve", then="send")
+        owner = await server.owner()
+        answer = await server.decide(owner, run.run_id, first, "approve", then="send")
         page = (await owner.get(answer.headers["location"])).text
         assert "Approved. It goes out in 10 seconds." in page
-        await house.run_jobs()
-        assert house.provider.done == []
+        await server.run_jobs()
+        assert server.provider.done == []
 
         [undo] = [
             each for each in forms(page) if each.address.endswith(f"{first}/withdraw") and not each.decision
         ]
         taken_back = await owner.post(undo.address, data=undo.fields)
         assert taken_back.status_code == 303
-        house.clock.advance(seconds=11)
-        await house.run_jobs()
-        assert house.provider.done == []
-        assert (await house.action(first)).status == "awaiting_approval"
+        server.clock.advance(seconds=11)
+        await server.run_jobs()
+        assert server.provider.done == []
+        assert (await server.action(first)).status == "awaiting_approval"
 
-        await house.decide(owner, run.run_id, second, "approve", then="send")
-        house.clock.advance(seconds=11)
-        await house.run_jobs()
-        assert [str(each.action_id) for each in house.provider.done] == [second]
+        await server.decide(owner, run.run_id, second, "approve", then="send")
+        server.clock.advance(seconds=11)
+        await server.run_jobs()
+        assert [str(each.action_id) for each in server.provider.done] == [second]
     finally:
-        await house.close()
+        await server.close()
 
 
-async def test_headings_tell_the_outcome(house: House) -> None:
-    owner = await house.owner()
-    out = await house.stage(post())
-    await house.decide(owner, out.run_id, out.actions[0].id, "approve", then="send")
-    assert heading(await house.page(owner, out.run_id)) == "On its way"
-    await house.run_jobs()
-    assert heading(await house.page(owner, out.run_id)) == "This LinkedIn post went out"
+async def test_headings_tell_the_outcome(server: Server) -> None:
+    owner = await server.owner()
+    out = await server.stage(post())
+    await server.decide(owner, out.run_id, out.actions[0].id, "approve", then="send")
+    assert heading(await server.page(owner, out.run_id)) == "On its way"
+    await server.run_jobs()
+    assert heading(await server.page(owner, out.run_id)) == "This LinkedIn post went out"
 
-    house.provider.then = refuse
-    failed = await house.stage(post())
-    await house.decide(owner, failed.run_id, failed.actions[0].id, "approve", then="send")
-    await house.run_jobs()
-    assert heading(await house.page(owner, failed.run_id)) == "This LinkedIn post did not go out"
+    server.provider.then = refuse
+    failed = await server.stage(post())
+    await server.decide(owner, failed.run_id, failed.actions[0].id, "approve", then="send")
+    await server.run_jobs()
+    assert heading(await server.page(owner, failed.run_id)) == "This LinkedIn post did not go out"
 
-    mixed = await house.stage(post(), post("x"))
-    await house.decide(owner, mixed.run_id, mixed.actions[0].id, "approve", then="send")
-    await house.run_jobs()
-    await house.decide(owner, mixed.run_id, mixed.actions[1].id, "reject", reason="No.")
-    assert heading(await house.page(owner, mixed.run_id)) == "One of 2 did not go out"
+    mixed = await server.stage(post(), post("x"))
+    await server.decide(owner, mixed.run_id, mixed.actions[0].id, "approve", then="send")
+    await server.run_jobs()
+    await server.decide(owner, mixed.run_id, mixed.actions[1].id, "reject", reason="No.")
+    assert heading(await server.page(owner, mixed.run_id)) == "One of 2 did not go out"
 
-    kept = await house.stage(post())
-    await house.decide(owner, kept.run_id, kept.actions[0].id, "approve")
-    assert heading(await house.page(owner, kept.run_id)) == "This LinkedIn post is approved and not sent yet"
+    kept = await server.stage(post())
+    await server.decide(owner, kept.run_id, kept.actions[0].id, "approve")
+    assert heading(await server.page(owner, kept.run_id)) == "This LinkedIn post is approved and not sent yet"
 
-    no = await house.stage(mail())
-    await house.decide(owner, no.run_id, no.actions[0].id, "reject", reason="No.")
-    assert heading(await house.page(owner, no.run_id)) == "This e-mail was rejected"
+    no = await server.stage(mail())
+    await server.decide(owner, no.run_id, no.actions[0].id, "reject", reason="No.")
+    assert heading(await server.page(owner, no.run_id)) == "This e-mail was rejected"
 
 
 async def test_one_of_two_approvals_is_not_called_decided_and_no_longer_waits_for_who_gave_it(
-    house_on_any_store: House,
+    server_on_any_store: Server,
 ) -> None:
-    house = house_on_any_store
-    await two_people(house)
-    run = await house.stage(mail(60))
+    server = server_on_any_store
+    await two_people(server)
+    run = await server.stage(mail(60))
     [action] = run.actions
-    ada, bo = await house.owner(), await invited(house, "Bo")
+    ada, bo = await server.owner(), await invited(server, "Bo")
     assert "One thing waits for you" in (await ada.get("/inbox")).text
 
-    await house.decide(ada, run.run_id, action.id, "approve")
+    await server.decide(ada, run.run_id, action.id, "approve")
 
-    assert heading(await house.page(ada, run.run_id)) == "You approved this; another person must, too"
+    assert heading(await server.page(ada, run.run_id)) == "You approved this; another person must, too"
     mine, theirs = (await ada.get("/inbox")).text, (await bo.get("/inbox")).text
     assert "Nothing waits for you" in mine
     assert f"row-{action.id}" not in mine
@@ -164,27 +168,27 @@ async def test_one_of_two_approvals_is_not_called_decided_and_no_longer_waits_fo
     assert f"row-{action.id}" in theirs
 
 
-async def test_what_failed_or_is_stuck_is_in_the_inbox_and_is_told(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    posts = Posts(house)
-    await told_at(house, "email", "ada@example.org")
-    owner = await house.owner()
-    failed = await house.stage(post(body="This one is refused."))
-    house.provider.then = refuse
-    await house.decide(owner, failed.run_id, failed.actions[0].id, "approve", then="send")
-    await house.run_jobs()
-    stuck = await house.stage(post(body="This one is postponed."))
-    house.provider.then = postpone
-    await house.decide(owner, stuck.run_id, stuck.actions[0].id, "approve", then="send")
-    await house.run_jobs()
+async def test_what_failed_or_is_stuck_is_in_the_inbox_and_is_told(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    posts = Posts(server)
+    await told_at(server, "email", "ada@example.org")
+    owner = await server.owner()
+    failed = await server.stage(post(body="This one is refused."))
+    server.provider.then = refuse
+    await server.decide(owner, failed.run_id, failed.actions[0].id, "approve", then="send")
+    await server.run_jobs()
+    stuck = await server.stage(post(body="This one is postponed."))
+    server.provider.then = postpone
+    await server.decide(owner, stuck.run_id, stuck.actions[0].id, "approve", then="send")
+    await server.run_jobs()
     page = (await owner.get(f"/runs/{stuck.run_id}")).text
     assert "The server tries again" in page
     assert f"row-{stuck.actions[0].id}" not in (await owner.get("/inbox")).text
     for pause_ms in RETRY_PAUSES_MS:
         assert not any(stuck.run_id in said["text"] for _, said in posts.sent)
-        house.clock.advance(seconds=pause_ms / 1_000)
-        await house.run_jobs()
-    await house.run_jobs()
+        server.clock.advance(seconds=pause_ms / 1_000)
+        await server.run_jobs()
+    await server.run_jobs()
 
     page = (await owner.get("/inbox")).text
     assert "Nothing waits for you" not in page
@@ -198,57 +202,57 @@ async def test_what_failed_or_is_stuck_is_in_the_inbox_and_is_told(house_on_any_
 
 
 async def test_what_is_approved_and_left_unsent_is_in_the_inbox_and_is_told_after_an_hour(
-    house: House,
+    server: Server,
 ) -> None:
-    posts = Posts(house)
-    await told_at(house, "email", "ada@example.org")
-    owner = await house.owner()
-    run = await house.stage(post(body="Nobody sends this."), post("x", body="This is sent in time."))
+    posts = Posts(server)
+    await told_at(server, "email", "ada@example.org")
+    owner = await server.owner()
+    run = await server.stage(post(body="Nobody sends this."), post("x", body="This is sent in time."))
     for action in run.actions:
-        await house.decide(owner, run.run_id, action.id, "approve")
-    await house.run_jobs()
+        await server.decide(owner, run.run_id, action.id, "approve")
+    await server.run_jobs()
     posts.sent.clear()
-    await house.decide(owner, run.run_id, run.actions[1].id, "send")
-    await house.run_jobs()
+    await server.decide(owner, run.run_id, run.actions[1].id, "send")
+    await server.run_jobs()
     assert posts.sent == []
 
-    house.clock.advance(hours=1.1)
-    await house.run_jobs()
+    server.clock.advance(hours=1.1)
+    await server.run_jobs()
 
     [(_, said)] = posts.sent
     assert "One draft in local is approved and not sent: LinkedIn post (medium risk)." in said["text"]
     page = (await owner.get("/inbox")).text
     assert "Approved, not sent yet" in page
     assert f"row-{run.actions[0].id}" in page
-    house.clock.advance(hours=1)
+    server.clock.advance(hours=1)
     posts.sent.clear()
-    await house.run_jobs()
+    await server.run_jobs()
     assert posts.sent == []
 
 
 async def test_what_failed_is_tried_again_as_a_draft_that_needs_its_own_approval(
-    house_on_any_store: House,
+    server_on_any_store: Server,
 ) -> None:
-    house = house_on_any_store
-    run = await house.stage(post(body="La Loma is back: 240 bags, one week."))
+    server = server_on_any_store
+    run = await server.stage(post(body="La Loma is back: 240 bags, one week."))
     failed = run.actions[0].id
-    owner, works = await house.owner(), house.provider.then
-    house.provider.then = refuse
-    await house.decide(owner, run.run_id, failed, "approve", then="send")
+    owner, works = await server.owner(), server.provider.then
+    server.provider.then = refuse
+    await server.decide(owner, run.run_id, failed, "approve", then="send")
     for _ in range(5):
-        await house.run_jobs()
-    house.provider.then = works
-    page = await house.page(owner, run.run_id)
+        await server.run_jobs()
+    server.provider.then = works
+    page = await server.page(owner, run.run_id)
     assert "The account is suspended." in card_of(page, failed) and "Try again" in card_of(page, failed)
-    assert "Try again" not in (await house.page(await house.opened(run), run.run_id))
+    assert "Try again" not in (await server.page(await server.opened(run), run.run_id))
 
-    answer = await house.decide(owner, run.run_id, failed, "again")
+    answer = await server.decide(owner, run.run_id, failed, "again")
 
     shown = await owner.get(answer.headers["location"])
     again = answer.headers["location"].partition("#action-")[2]
     assert "Here it is again." in card_of(shown.text, again)
     assert "It was prepared again" in card_of(shown.text, failed)
-    first, second = await house.action(failed), await house.action(again)
+    first, second = await server.action(failed), await server.action(again)
     assert (first.status, second.status) == (Status.FAILED, Status.AWAITING_APPROVAL)
     assert (second.effect, second.approval, second.view) == (first.effect, None, first.view)
     assert second.metadata["proposal"] == first.metadata["proposal"]
@@ -257,25 +261,25 @@ async def test_what_failed_is_tried_again_as_a_draft_that_needs_its_own_approval
     assert (await owner.post(old.address, data=old.fields)).headers["location"].endswith(again)
     assert f"row-{failed}" not in (await owner.get("/inbox")).text
     # Nothing but an approval sends it.
-    assert (await house.run_jobs(), (await house.action(again)).status) == (0, Status.AWAITING_APPROVAL)
-    await house.decide(owner, run.run_id, again, "approve", then="send")
+    assert (await server.run_jobs(), (await server.action(again)).status) == (0, Status.AWAITING_APPROVAL)
+    await server.decide(owner, run.run_id, again, "approve", then="send")
     for _ in range(3):
-        await house.run_jobs()
-    assert (await house.action(again)).status is Status.EXECUTED
-    head = await house.app.store.read(lambda: journal.read_head(LOCAL_WORKSPACE, run.run_id))
+        await server.run_jobs()
+    assert (await server.action(again)).status is Status.EXECUTED
+    head = await server.app.store.read(lambda: journal.read_head(LOCAL_WORKSPACE, run.run_id))
     replay = JournalReplay()
-    replay.read(await house.app.store.read(lambda: journal.read_latest(head, 100)))
+    replay.read(await server.app.store.read(lambda: journal.read_latest(head, 100)))
     named = {"workspace_id": LOCAL_WORKSPACE, "run_id": run.run_id}
-    rows = await house.app.store.read(Single(statements.list_run_actions(**named)))
+    rows = await server.app.store.read(Single(statements.list_run_actions(**named)))
     assert {row["action_id"] for row in rows} == {failed, again}
-    assert [*replay.differences(rows, house.app.keys.seals)] == []
+    assert [*replay.differences(rows, server.app.keys.seals)] == []
 
 
-async def test_only_what_failed_can_be_tried_again(house: House) -> None:
-    run = await house.stage(post())
-    owner = await house.owner()
-    page = await house.page(owner, run.run_id)
+async def test_only_what_failed_can_be_tried_again(server: Server) -> None:
+    run = await server.stage(post())
+    owner = await server.owner()
+    page = await server.page(owner, run.run_id)
     approve = form(page, run.actions[0].id, "approve")
     address = approve.address.replace("/approve", "/again")
     assert (await owner.post(address, data=approve.fields)).status_code == 403
-    assert len((await house.page(owner, run.run_id)).split('class="action"')) == 2
+    assert len((await server.page(owner, run.run_id)).split('class="action"')) == 2

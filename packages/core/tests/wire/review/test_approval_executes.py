@@ -7,7 +7,7 @@ import os
 import httpx
 import msgspec
 import pytest
-from tests.support.review.kit import House, form, post
+from tests.support.review.kit import Server, form, post
 
 from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun
@@ -26,20 +26,22 @@ PRESS = EffectType(
 
 
 @pytest.fixture
-def press(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
+def press(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     known = any_effects()
     types = EffectTypes((*known.types.values(), PRESS), known.connectors.values())
-    monkeypatch.setitem(house.services.__dict__, "effects", types)
-    return house
+    monkeypatch.setitem(server.services.__dict__, "effects", types)
+    return server
 
 
-async def open_with_approving_link(house: House, run: PreparedRun) -> httpx.AsyncClient:
+async def open_with_approving_link(server: Server, run: PreparedRun) -> httpx.AsyncClient:
     """Return a browser whose link may approve and not send."""
-    link = house.services.links.review_url(LOCAL_WORKSPACE, RunId(run.run_id), house.clock.now_ms(), APPROVE)
-    return await house.opened(msgspec.structs.replace(run, review_url=link))
+    link = server.services.links.review_url(
+        LOCAL_WORKSPACE, RunId(run.run_id), server.clock.now_ms(), APPROVE
+    )
+    return await server.opened(msgspec.structs.replace(run, review_url=link))
 
 
-async def test_a_link_that_may_not_send_is_offered_no_approval_that_executes(press: House) -> None:
+async def test_a_link_that_may_not_send_is_offered_no_approval_that_executes(press: Server) -> None:
     run = await press.stage(post("press", verb="print"), post())
     browser = await open_with_approving_link(press, run)
     page = await press.page(browser, run.run_id)
@@ -47,7 +49,7 @@ async def test_a_link_that_may_not_send_is_offered_no_approval_that_executes(pre
     assert usual in page and executing not in page
 
 
-async def test_a_form_of_such_a_link_does_not_execute(press: House) -> None:
+async def test_a_form_of_such_a_link_does_not_execute(press: Server) -> None:
     run = await press.stage(post())
     browser, action_id = await open_with_approving_link(press, run), run.actions[0].id
     found = form(await press.page(browser, run.run_id), action_id, "approve")
@@ -60,7 +62,7 @@ async def test_a_form_of_such_a_link_does_not_execute(press: House) -> None:
 
 
 async def test_an_approval_that_executes_since_the_form_was_sent_needs_the_right_to_send(
-    press: House, monkeypatch: pytest.MonkeyPatch
+    press: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = await press.stage(post())
     browser, action_id = await open_with_approving_link(press, run), run.actions[0].id
@@ -80,7 +82,7 @@ async def test_an_approval_that_executes_since_the_form_was_sent_needs_the_right
 
 @pytest.mark.parametrize("key", [{}, {"idempotencyKey": "yes-1"}])
 async def test_a_repeated_approval_in_the_chat_gets_its_answer_although_the_connector_is_not_ready(
-    press: House, key: dict[str, str]
+    press: Server, key: dict[str, str]
 ) -> None:
     run = await press.stage(post("press", verb="print"))
     entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))

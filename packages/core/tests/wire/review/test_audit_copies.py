@@ -7,7 +7,7 @@ import logging
 import msgspec
 import pytest
 from packages.core.tests.wire.review.test_notifications import Posts, told_at
-from tests.support.review.kit import House, post
+from tests.support.review.kit import Server, post
 
 from assent.engine.audit import copies
 from assent.engine.core import jobs
@@ -17,23 +17,23 @@ from assent.jobs.worker import Runner
 NOTE = "The audit log has no fresh copy"
 
 
-async def write_checkpoint(house: House) -> None:
+async def write_checkpoint(server: Server) -> None:
     """Run the job of every hour."""
-    name, now_ms = "write_audit_checkpoint", house.clock.now_ms()
-    kinds = {name: msgspec.structs.replace(job_kinds(house.app)[name], every_ms=None)}
-    await house.app.store.write(lambda: jobs.enqueue_next(name, 1, now_ms - 1))
-    assert await Runner(house.app.store, house.clock, kinds, worker="test").run_due_once() == 1
+    name, now_ms = "write_audit_checkpoint", server.clock.now_ms()
+    kinds = {name: msgspec.structs.replace(job_kinds(server.app)[name], every_ms=None)}
+    await server.app.store.write(lambda: jobs.enqueue_next(name, 1, now_ms - 1))
+    assert await Runner(server.app.store, server.clock, kinds, worker="test").run_due_once() == 1
 
 
 @pytest.mark.own_database
 async def test_checkpoints_without_a_copy_are_told_once_a_day_until_a_copy_is_shown(
-    house_on_any_store: House, caplog: pytest.LogCaptureFixture
+    server_on_any_store: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    house = house_on_any_store
-    clock = house.clock
-    posts = Posts(house)
-    await told_at(house, "email", "ada@example.org")
-    owner = await house.owner()
+    server = server_on_any_store
+    clock = server.clock
+    posts = Posts(server)
+    await told_at(server, "email", "ada@example.org")
+    owner = await server.owner()
 
     async def pass_hours(hours: int) -> tuple[int, int, bool, bool]:
         """Let the hourly job run meanwhile. Returns the warnings, the mails, the line of the page, the metric."""
@@ -41,8 +41,8 @@ async def test_checkpoints_without_a_copy_are_told_once_a_day_until_a_copy_is_sh
         posts.sent.clear()
         for _ in range(hours):
             clock.advance(hours=1)
-            await write_checkpoint(house)
-        await house.run_jobs()
+            await write_checkpoint(server)
+        await server.run_jobs()
         warned = [
             each
             for each in caplog.records
@@ -54,22 +54,22 @@ async def test_checkpoints_without_a_copy_are_told_once_a_day_until_a_copy_is_sh
         return len(warned), len(mails), NOTE in page, "assent_audit_uncopied_seconds 0\n" not in metrics
 
     caplog.set_level(logging.WARNING)
-    await house.stage(post())
+    await server.stage(post())
     assert await pass_hours(24) == (0, 0, False, False)
     assert await pass_hours(2) == (1, 1, True, True)
     assert await pass_hours(22) == (0, 0, True, True)
     assert await pass_hours(2) == (1, 1, True, True)
 
-    await house.app.store.write(lambda: copies.record_copy(1_000))
+    await server.app.store.write(lambda: copies.record_copy(1_000))
     assert await pass_hours(26) == (0, 0, False, False)
 
 
 @pytest.mark.own_database
-async def test_an_idle_server_needs_no_new_copy(house_on_any_store: House) -> None:
-    store, clock = house_on_any_store.app.store, house_on_any_store.clock
-    await house_on_any_store.app.prepare()
+async def test_an_idle_server_needs_no_new_copy(server_on_any_store: Server) -> None:
+    store, clock = server_on_any_store.app.store, server_on_any_store.clock
+    await server_on_any_store.app.prepare()
     clock.advance(hours=1)
-    await write_checkpoint(house_on_any_store)
+    await write_checkpoint(server_on_any_store)
     await store.write(lambda: copies.record_copy(1))
     clock.advance(days=30)
     assert await store.read(lambda: copies.find_overdue(clock.now_ms())) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.own_sql import bind_marks
-from tests.support.review.kit import House, forms, post
+from tests.support.review.kit import Server, forms, post
 
 from assent.ports import Single
 
@@ -24,15 +24,15 @@ NOT_UTF_8 = tuple(
 
 
 @pytest.mark.own_database
-async def test_the_audit_page_names_changes_whatever_its_rows_say(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    owner = await house.owner()
-    changed, other = await house.stage(post()), await house.stage(post())
+async def test_the_audit_page_names_changes_whatever_its_rows_say(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    owner = await server.owner()
+    changed, other = await server.stage(post()), await server.stage(post())
     lie = "UPDATE actions SET digest = 'sha256:0' WHERE run_id = ?"
-    await house.app.store.write(Single(bind_marks(lie, other.run_id)))
-    only_sqlite = NOT_UTF_8 if house.app.store.dialect == "sqlite" else ()
+    await server.app.store.write(Single(bind_marks(lie, other.run_id)))
+    only_sqlite = NOT_UTF_8 if server.app.store.dialect == "sqlite" else ()
     for damage in (*DAMAGES, *only_sqlite):
-        await house.app.store.write(Single(bind_marks(damage, changed.run_id)))
+        await server.app.store.write(Single(bind_marks(damage, changed.run_id)))
         page = await owner.get("/audit")
         assert page.status_code == 200, damage[:90]
         form = next(each for each in forms(page.text) if each.address == "/audit/verify")

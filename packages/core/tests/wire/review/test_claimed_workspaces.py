@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.support.review.kit import House, forms, mail, path_of, post
+from tests.support.review.kit import Server, forms, mail, path_of, post
 from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import actions
@@ -35,11 +35,11 @@ EMAIL = "zoe@example.org"
 class Town:
     """A server with a mail server, and what it mailed."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, server: Server) -> None:
+        self.server = server
         self.mailed: list[tuple[str, str]] = []
-        house.app.owner_services = dataclasses.replace(
-            house.services, outgoing=dataclasses.replace(house.services.outgoing, send_note=self._send)
+        server.app.owner_services = dataclasses.replace(
+            server.services, outgoing=dataclasses.replace(server.services.outgoing, send_note=self._send)
         )
 
     async def _send(self, to: str, subject: str, text: str, key: str) -> None:
@@ -49,11 +49,11 @@ class Town:
         self, browser: httpx.AsyncClient | None = None, email: str = EMAIL
     ) -> tuple[httpx.AsyncClient, httpx.Response, WorkspaceId]:
         """A browser that pressed the button behind a sign-up's link, what it was shown, and the workspace."""
-        house, browser = self.house, browser or self.house.browser()
-        await house.app.prepare()
-        now_ms, secret = house.clock.now_ms(), os.urandom(signup.LINK_SECRET_BYTES)
-        workspace_id = WorkspaceId(house.services.new_id(now_ms))
-        token = await house.app.store.write(
+        server, browser = self.server, browser or self.server.browser()
+        await server.app.prepare()
+        now_ms, secret = server.clock.now_ms(), os.urandom(signup.LINK_SECRET_BYTES)
+        workspace_id = WorkspaceId(server.services.new_id(now_ms))
+        token = await server.app.store.write(
             lambda: signup.request_signup(workspace_id, secret, email, f"Zoe's shop {secret.hex()}", now_ms)
         )
         page = await browser.post(f"/claim/{token}")
@@ -63,36 +63,36 @@ class Town:
     async def staged(self, page: httpx.Response, effect: StagedEffect) -> PreparedRun:
         """A run in the claimed workspace, as its agent prepares it."""
         [key] = set(KEY.findall(page.text))
-        now_ms = self.house.clock.now_ms()
-        caller = await self.house.app.store.read(lambda: tenancy.authenticate(key, now_ms))
+        now_ms = self.server.clock.now_ms()
+        caller = await self.server.app.store.read(lambda: tenancy.authenticate(key, now_ms))
         request = Request(principal=caller, operator="launch", tool="chieflab_launch_product", inputs={})
         return await runs.prepare(
-            self.house.services, request, Preparation(drafts=(), effects=(effect,)), PreparedRun
+            self.server.services, request, Preparation(drafts=(), effects=(effect,)), PreparedRun
         )
 
     async def action(self, workspace_id: WorkspaceId, run: PreparedRun) -> Action:
         action_id = ActionId(run.actions[0].id)
-        action, _ = await self.house.app.store.read(lambda: actions.find(workspace_id, action_id))
+        action, _ = await self.server.app.store.read(lambda: actions.find(workspace_id, action_id))
         return action
 
     async def ask_for_link(self, browser: httpx.AsyncClient, email: str = EMAIL) -> httpx.Response:
         answer = await browser.post("/sign-in", data={"email": email})
-        await self.house.run_jobs()
+        await self.server.run_jobs()
         return answer
 
 
 @pytest.fixture
 async def town(tmp_path: Path) -> AsyncIterator[Town]:
-    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, **MAIL)
-    yield Town(house)
-    await house.close()
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, **MAIL)
+    yield Town(server)
+    await server.close()
 
 
 @pytest.fixture
 async def town_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Town]:
-    house = House(database_url, tmp_path, **MAIL)
-    yield Town(house)
-    await house.close()
+    server = Server(database_url, tmp_path, **MAIL)
+    yield Town(server)
+    await server.close()
 
 
 @pytest.mark.rule("E93")
@@ -104,10 +104,10 @@ async def test_the_claimer_sees_the_inbox_and_can_connect_providers(town_on_any_
     inbox = await browser.get("/inbox")
     assert (inbox.status_code, run.actions[0].id in inbox.text) == (200, True)
     # The link that the agent is given for its human opens for the one who took the key.
-    town.house.provider.ready = Readiness(False, "missing_connector")
+    town.server.provider.ready = Readiness(False, "missing_connector")
     [key] = set(KEY.findall(page.text))
     context = RequestContext(Credentials(api_key=key), "203.0.113.7", "test")
-    asked = await town.house.surfaces.edge.answer(
+    asked = await town.server.surfaces.edge.answer(
         "chieflab_connect_provider", {"provider": "zernio"}, context
     )
     assert asked.reason is None, asked.text
@@ -116,7 +116,7 @@ async def test_the_claimer_sees_the_inbox_and_can_connect_providers(town_on_any_
     assert f"/connect?workspace={workspace_id}" in page.text
     assert f"<bdi>{EMAIL}</bdi>" in page.text
     # Nothing of other workspaces.
-    other = await town.house.stage(post())
+    other = await town.server.stage(post())
     assert (await browser.get(f"/runs/{other.run_id}")).status_code == 404
 
 
@@ -124,14 +124,14 @@ async def test_a_claimer_decides_as_somebody_with_a_link_and_never_about_high_ri
     browser, page, workspace_id = await town.claimed()
     low, high = await town.staged(page, post()), await town.staged(page, mail(recipients=500))
 
-    answer = await town.house.decide(browser, low.run_id, low.actions[0].id, "approve")
+    answer = await town.server.decide(browser, low.run_id, low.actions[0].id, "approve")
     assert answer.status_code == 303, answer.text
     approval = (await town.action(workspace_id, low)).approval
     assert approval is not None
     assert approval.assurance is Assurance.LINK
     assert approval.person_id == ""
 
-    refused = await town.house.decide(browser, high.run_id, high.actions[0].id, "approve")
+    refused = await town.server.decide(browser, high.run_id, high.actions[0].id, "approve")
     assert refused.status_code == 409
     assert (await town.action(workspace_id, high)).status is Status.AWAITING_APPROVAL
 
@@ -161,7 +161,7 @@ async def test_a_mailed_link_makes_the_claimer_a_person(town_on_any_store: Town)
     assert (await browser.post(path)).status_code == 303
 
     assert CONFIRM_FIRST.title not in (await browser.post("/settings/notifications", data={})).text
-    answer = await town.house.decide(browser, run.run_id, run.actions[0].id, "approve")
+    answer = await town.server.decide(browser, run.run_id, run.actions[0].id, "approve")
     assert answer.status_code == 303, answer.text
     approval = (await town.action(workspace_id, run)).approval
     assert approval is not None
@@ -171,17 +171,17 @@ async def test_a_mailed_link_makes_the_claimer_a_person(town_on_any_store: Town)
 async def test_mail_is_offered_only_where_it_can_be_sent(tmp_path: Path) -> None:
     cases: list[dict[str, Any]] = [MAIL, {"smtp_url": MAIL["smtp_url"]}, {}]
     for number, given in enumerate(cases):
-        house = House(new_sqlite(tmp_path / f"{number}.db"), tmp_path, **given)
+        server = Server(new_sqlite(tmp_path / f"{number}.db"), tmp_path, **given)
         try:
-            shown = (await house.browser().get("/sign-in")).text
+            shown = (await server.browser().get("/sign-in")).text
             assert ("Mail me a link" in shown) is (given is MAIL)
         finally:
-            await house.close()
+            await server.close()
 
 
 async def test_an_unknown_address_is_answered_like_a_known_one_and_mailed_nothing(town: Town) -> None:
     await town.claimed()
-    stranger = town.house.browser()
+    stranger = town.server.browser()
 
     known = await town.ask_for_link(stranger)
     unknown = await town.ask_for_link(stranger, "nobody@example.org")
@@ -201,7 +201,7 @@ async def test_links_are_mailed_a_few_times_an_hour_and_not_more(town: Town) -> 
 
 
 async def test_a_person_who_claims_stays_who_they_are(town: Town) -> None:
-    browser = await town.house.owner(name="Ada")
+    browser = await town.server.owner(name="Ada")
     kept: Any = browser.cookies.get("assent-session")
 
     _, page, _ = await town.claimed(browser)

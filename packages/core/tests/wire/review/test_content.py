@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from markupsafe import escape
 from tests.support.review.hostile import CORPUS
-from tests.support.review.kit import TEXT, House, form, mail, post
+from tests.support.review.kit import TEXT, Server, form, mail, post
 
 from assent.gate.records import Media
 from assent.ports import Draft, StagedEffect
@@ -30,8 +30,8 @@ def text_of(page: str) -> list[str]:
 
 
 @pytest.mark.rule("E21")
-async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about_it(house: House) -> None:
-    run = await house.stage(
+async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about_it(server: Server) -> None:
+    run = await server.stage(
         post(
             warnings=("It claims a number without a source.",),
             recommendations=("Add a picture.",),
@@ -43,7 +43,7 @@ async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about
             details={"visibility": "public"},
         )
     )
-    page = await house.page(await house.opened(run), run.run_id)
+    page = await server.page(await server.opened(run), run.run_id)
 
     assert text_of(page) == [TEXT]
     for fact in (
@@ -68,11 +68,11 @@ async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about
 
 
 async def test_beyond_fifty_recipients_their_domains_are_counted_and_nothing_is_folded_away(
-    house: House,
+    server: Server,
 ) -> None:
-    run = await house.stage(mail(60, html="<p>Hi</p>"))
-    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "edit", recipients=MANY)
-    page = await house.page(await house.owner(), run.run_id)
+    run = await server.stage(mail(60, html="<p>Hi</p>"))
+    await server.decide(await server.owner(), run.run_id, run.actions[0].id, "edit", recipients=MANY)
+    page = await server.page(await server.owner(), run.run_id)
 
     assert "60 people at 2 domains" in page
     assert page.index("evil.example</code> (1)") < page.index("example.org</code> (59)")
@@ -83,9 +83,9 @@ async def test_beyond_fifty_recipients_their_domains_are_counted_and_nothing_is_
 MANY = "\n".join([*(f"reader{number}@example.org" for number in range(59)), "eve@evil.example"])
 
 
-async def test_a_mail_shows_sender_subject_and_every_recipient(house: House) -> None:
-    run = await house.stage(mail(60, preheader="It waits for your yes."))
-    page = await house.page(await house.owner(), run.run_id)
+async def test_a_mail_shows_sender_subject_and_every_recipient(server: Server) -> None:
+    run = await server.stage(mail(60, preheader="It waits for your yes."))
+    page = await server.page(await server.owner(), run.run_id)
 
     assert (
         "Sends this to 60 people: reader1@example.org, reader2@example.org, reader3@example.org and 57 more"
@@ -100,18 +100,18 @@ async def test_a_mail_shows_sender_subject_and_every_recipient(house: House) -> 
 
 
 async def test_copies_and_the_address_for_answers_are_shown_and_edited_like_the_recipients(
-    house: House,
+    server: Server,
 ) -> None:
-    run = await house.stage(mail(2, cc=("lena@example.org",), reply_to="desk@example.com"))
-    browser, action_id = await house.opened(run), run.actions[0].id
-    page = await house.page(browser, run.run_id)
-    wrong = await house.decide(
+    run = await server.stage(mail(2, cc=("lena@example.org",), reply_to="desk@example.com"))
+    browser, action_id = await server.opened(run), run.actions[0].id
+    page = await server.page(browser, run.run_id)
+    wrong = await server.decide(
         browser, run.run_id, action_id, "edit", reply_to="a@example.org, b@example.org"
     )
-    await house.decide(
+    await server.decide(
         browser, run.run_id, action_id, "edit", cc="mo@example.org, eve@example.org", reply_to=""
     )
-    effect = (await house.action(action_id)).effect
+    effect = (await server.action(action_id)).effect
 
     assert "<dt>Cc</dt>" in page and "<bdi>lena@example.org</bdi>" in page
     assert "<dt>Reply to</dt>" in page and "3 people; they see each other" in page
@@ -120,14 +120,14 @@ async def test_copies_and_the_address_for_answers_are_shown_and_edited_like_the_
 
 
 async def test_the_html_part_is_shown_as_text_with_where_its_links_lead_and_never_rendered(
-    house: House,
+    server: Server,
 ) -> None:
     source = (
         "<h1>Hello</h1><p>Read <a href='https://evil.example/login'>https://example.org/assent</a></p>"
         "<img src='https://track.example/pixel.gif'><script>alert(1)</script>"
     )
-    run = await house.stage(mail(html=source))
-    page = await house.page(await house.opened(run), run.run_id)
+    run = await server.stage(mail(html=source))
+    page = await server.page(await server.opened(run), run.run_id)
 
     assert source not in page
     assert escape("<img src='https://track.example/pixel.gif'>") in page
@@ -135,9 +135,9 @@ async def test_the_html_part_is_shown_as_text_with_where_its_links_lead_and_neve
     assert "https://track.example/pixel.gif" in page
 
 
-async def test_the_html_of_a_mail_comes_before_its_text_and_is_not_behind_a_click(house: House) -> None:
-    run = await house.stage(mail(html="<p>Hi <a href='https://evil.example/'>paypal.com</a></p>"))
-    page = await house.page(await house.opened(run), run.run_id)
+async def test_the_html_of_a_mail_comes_before_its_text_and_is_not_behind_a_click(server: Server) -> None:
+    run = await server.stage(mail(html="<p>Hi <a href='https://evil.example/'>paypal.com</a></p>"))
+    page = await server.page(await server.opened(run), run.run_id)
 
     frame = page.index("<iframe")
     assert page.index("says paypal.com, leads to evil.example") < page.index("<details", frame)
@@ -175,31 +175,31 @@ def test_the_style_of_the_whole_is_shown_around_what_it_holds() -> None:
         ("<p style='color:red'>Hi</p>", False),
     ],
 )
-async def test_a_style_sheet_that_is_left_out_is_named(house: House, html: str, named: bool) -> None:
-    run = await house.stage(mail(html=html))
-    page = await house.page(await house.opened(run), run.run_id)
+async def test_a_style_sheet_that_is_left_out_is_named(server: Server, html: str, named: bool) -> None:
+    run = await server.stage(mail(html=html))
+    page = await server.page(await server.opened(run), run.run_id)
 
     assert ("It has a style sheet, which is left out here" in page) is named
 
 
 async def test_a_connector_that_fails_to_say_whether_it_is_ready_does_not_take_the_page_away(
-    house: House,
+    server: Server,
 ) -> None:
-    run = await house.stage(post())
+    run = await server.stage(post())
 
     async def broken(workspace_id: object) -> None:
         raise RuntimeError("boom")
 
-    house.provider.readiness = broken  # type: ignore[assignment, method-assign]
+    server.provider.readiness = broken  # type: ignore[assignment, method-assign]
 
-    assert "Zernio, ready" in await house.page(await house.opened(run), run.run_id)
+    assert "Zernio, ready" in await server.page(await server.opened(run), run.run_id)
 
 
-async def test_a_run_without_actions_shows_what_it_made(house: House) -> None:
-    run = await house.stage(
+async def test_a_run_without_actions_shows_what_it_made(server: Server) -> None:
+    run = await server.stage(
         drafts=(Draft(type="report", title="Last week", body="Two posts.\n\n400 readers."),)
     )
-    page = await house.page(await house.opened(run), run.run_id)
+    page = await server.page(await server.opened(run), run.run_id)
 
     assert "Nothing to approve here" in page
     assert text_of(page) == ["Two posts.\n\n400 readers."]
@@ -222,10 +222,10 @@ def shape(page: str) -> set[tuple[str, tuple[str, ...]]]:
     return parser.seen
 
 
-async def filled_with(house: House, words: str) -> tuple[str, str]:
+async def filled_with(server: Server, words: str) -> tuple[str, str]:
     """A run that has these words in every place that can hold any."""
-    run = await house.stage(mail(warnings=(words,), recommendations=(words,), gates=(words,)))
-    action = await house.action(run.actions[0].id)
+    run = await server.stage(mail(warnings=(words,), recommendations=(words,), gates=(words,)))
+    action = await server.action(run.actions[0].id)
     effect = msgspec.structs.replace(
         action.effect,
         channel=words,
@@ -241,26 +241,26 @@ async def filled_with(house: House, words: str) -> tuple[str, str]:
         target={words: words},
         details={words: words},
     )
-    await house.overwrite(action, effect)
+    await server.overwrite(action, effect)
     return run.run_id, action.action_id
 
 
 @pytest.fixture
-async def known_shape(house: House) -> set[tuple[str, tuple[str, ...]]]:
+async def known_shape(server: Server) -> set[tuple[str, tuple[str, ...]]]:
     """The tags of our own templates, with content that brings out all of them."""
     run_id, _ = await filled_with(
-        house, "Hi\u200b [a](https://xn--b.example) <a href='https://c.example'>d</a>"
+        server, "Hi\u200b [a](https://xn--b.example) <a href='https://c.example'>d</a>"
     )
-    owner = await house.owner()
-    return shape(await house.page(owner, run_id)) | shape((await owner.get("/inbox")).text)
+    owner = await server.owner()
+    return shape(await server.page(owner, run_id)) | shape((await owner.get("/inbox")).text)
 
 
 @pytest.mark.parametrize("payload", CORPUS)
 async def test_hostile_content_is_text_wherever_it_stands(
-    house: House, known_shape: set[tuple[str, tuple[str, ...]]], payload: str
+    server: Server, known_shape: set[tuple[str, tuple[str, ...]]], payload: str
 ) -> None:
-    run_id, action_id = await filled_with(house, payload)
-    owner = await house.owner()
+    run_id, action_id = await filled_with(server, payload)
+    owner = await server.owner()
 
     answer, inbox = await owner.get(f"/runs/{run_id}"), await owner.get("/inbox")
 
@@ -272,21 +272,21 @@ async def test_hostile_content_is_text_wherever_it_stands(
     assert form(answer.text, action_id, "edit").fields["body"] == payload
 
 
-async def test_hostile_words_of_a_reviewer_are_text_too(house: House) -> None:
-    run = await house.stage(post())
-    browser = await house.opened(run)
+async def test_hostile_words_of_a_reviewer_are_text_too(server: Server) -> None:
+    run = await server.stage(post())
+    browser = await server.opened(run)
     evil, name = '"><img src=x onerror=alert(1)>', '" onmouseover="alert(1)'
 
-    await house.decide(browser, run.run_id, run.actions[0].id, "reject", reason=evil, name=name)
+    await server.decide(browser, run.run_id, run.actions[0].id, "reject", reason=evil, name=name)
 
-    page = await house.page(browser, run.run_id)
+    page = await server.page(browser, run.run_id)
     assert "<img src=x" not in page and name not in page
     assert escape(evil) in page and escape(name) in page
 
 
-async def test_empty_lines_that_push_the_rest_out_of_sight_are_counted(house: House) -> None:
-    run_id, _ = await house.store_as_is(mail(body="Safe." + "\n" * 399 + " \nNot safe.\n\n\nEnd."))
-    page = await house.page(await house.owner(), run_id)
+async def test_empty_lines_that_push_the_rest_out_of_sight_are_counted(server: Server) -> None:
+    run_id, _ = await server.store_as_is(mail(body="Safe." + "\n" * 399 + " \nNot safe.\n\n\nEnd."))
+    page = await server.page(await server.owner(), run_id)
 
     assert 'Safe.\n<span class="unseen">399 empty lines</span>\nNot safe.\n\n\nEnd.' in page
 
@@ -295,10 +295,10 @@ HIDDEN = "\u202e\u200b\U000e0041"
 """Turns the text around, is nothing, and is a letter that nobody sees."""
 
 
-async def test_characters_that_nobody_sees_are_named_in_every_field(house: House) -> None:
-    run_id, _ = await filled_with(house, f"Price {HIDDEN} euro")
-    owner = await house.owner()
-    page = await house.page(owner, run_id)
+async def test_characters_that_nobody_sees_are_named_in_every_field(server: Server) -> None:
+    run_id, _ = await filled_with(server, f"Price {HIDDEN} euro")
+    owner = await server.owner()
+    page = await server.page(owner, run_id)
 
     visible = re.sub(r"<(textarea|title)\b.*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
     for char in HIDDEN:
@@ -309,8 +309,8 @@ async def test_characters_that_nobody_sees_are_named_in_every_field(house: House
     assert '<span class="unseen">U+202E</span>' in (await owner.get("/inbox")).text
 
 
-async def test_a_recipient_at_a_name_that_looks_like_another_is_marked(house: House) -> None:
-    run_id, _ = await house.store_as_is(
+async def test_a_recipient_at_a_name_that_looks_like_another_is_marked(server: Server) -> None:
+    run_id, _ = await server.store_as_is(
         StagedEffect(
             effect=msgspec.structs.replace(
                 mail().effect, recipients=("ann@ex\u0430mple.org", "bob@example.org")
@@ -318,7 +318,7 @@ async def test_a_recipient_at_a_name_that_looks_like_another_is_marked(house: Ho
             executor_tool="chieflab_send_email",
         )
     )
-    page = await house.page(await house.owner(), run_id)
+    page = await server.page(await server.owner(), run_id)
 
     [shown] = re.findall(r"<dt>To</dt><dd>(.*?)</dd>", page, re.DOTALL)
     assert "xn--exmple-4nf.org" in shown
@@ -440,10 +440,10 @@ def test_a_mail_link_to_another_address_or_with_a_hidden_copy_says_so() -> None:
     assert "also writes to mallory@evil.example (bcc)" in target.oddity
 
 
-async def test_the_links_of_a_site_post_are_those_of_the_rendered_page(house: House) -> None:
+async def test_the_links_of_a_site_post_are_those_of_the_rendered_page(server: Server) -> None:
     body = "Read [**paypal.com**][1] or [this]( https://evil.example/2).\n\n[1]: https://evil.example/1"
-    run = await house.stage(post("site", connector="site", body=body))
-    page = await house.page(await house.opened(run), run.run_id)
+    run = await server.stage(post("site", connector="site", body=body))
+    page = await server.page(await server.opened(run), run.run_id)
 
     assert "says paypal.com, leads to evil.example" in page
     assert "https://evil.example/2" in page
@@ -507,43 +507,45 @@ def test_no_text_makes_reading_it_slow(text: str) -> None:
     assert time.process_time() - started < 5
 
 
-async def test_a_draft_of_two_megabytes_is_shown_whole_and_one_that_is_typed_is_refused(house: House) -> None:
+async def test_a_draft_of_two_megabytes_is_shown_whole_and_one_that_is_typed_is_refused(
+    server: Server,
+) -> None:
     long = "All work and no play makes a dull page. " * 50_000
-    run_id, action_id = await house.store_as_is(post(body=long))
-    browser = await house.owner()
-    page = await house.page(browser, run_id)
+    run_id, action_id = await server.store_as_is(post(body=long))
+    browser = await server.owner()
+    page = await server.page(browser, run_id)
     assert text_of(page) == [long]
 
-    answer = await house.decide(browser, run_id, action_id, "edit", body=long + "!")
+    answer = await server.decide(browser, run_id, action_id, "edit", body=long + "!")
 
     assert answer.status_code == 413
-    assert (await house.action(action_id)).revision == 1
+    assert (await server.action(action_id)).revision == 1
 
 
 async def test_the_longest_text_that_may_be_approved_can_be_edited_whatever_its_characters(
-    house: House,
+    server: Server,
 ) -> None:
-    run = await house.stage(post("site", title="Long"))
-    browser, action_id = await house.opened(run), run.actions[0].id
+    run = await server.stage(post("site", title="Long"))
+    browser, action_id = await server.opened(run), run.actions[0].id
     longest = "Ünïcode 😀 is fine. " * 6_000
     longest = longest[:99_999] + "."
 
-    saved = await house.decide(browser, run.run_id, action_id, "edit", body=longest)
-    too_long = await house.decide(browser, run.run_id, action_id, "edit", body=longest + "x")
+    saved = await server.decide(browser, run.run_id, action_id, "edit", body=longest)
+    too_long = await server.decide(browser, run.run_id, action_id, "edit", body=longest + "x")
 
     assert saved.status_code == 303
-    assert (await house.action(action_id)).effect.body == longest
+    assert (await server.action(action_id)).effect.body == longest
     assert too_long.status_code == 400
     assert "100,000" in too_long.text or "100000" in too_long.text
 
 
-async def test_text_that_begins_with_line_breaks_survives_the_way_through_the_form(house: House) -> None:
-    run_id, action_id = await house.store_as_is(
+async def test_text_that_begins_with_line_breaks_survives_the_way_through_the_form(server: Server) -> None:
+    run_id, action_id = await server.store_as_is(
         post(body="\n\n  Indented, after two empty lines.\r\nAnd a line.\n")
     )
-    browser = await house.owner()
+    browser = await server.owner()
 
-    unchanged = await house.decide(browser, run_id, action_id, "edit")
+    unchanged = await server.decide(browser, run_id, action_id, "edit")
 
     assert unchanged.status_code == 400
     assert "Nothing is different yet" in unchanged.text
@@ -562,9 +564,9 @@ def test_the_fold_of_a_post_leaves_no_bullet_alone(text: str, ends_with: str) ->
     assert seen.endswith(ends_with) and len(seen) <= 198
 
 
-async def test_the_reason_of_a_risk_counts_the_people_whom_a_mail_reaches(house: House) -> None:
-    run = await house.stage(mail(0), mail(1), mail(12))
-    page = await house.page(await house.owner(), run.run_id)
+async def test_the_reason_of_a_risk_counts_the_people_whom_a_mail_reaches(server: Server) -> None:
+    run = await server.stage(mail(0), mail(1), mail(12))
+    page = await server.page(await server.owner(), run.run_id)
 
     for said in ("It has no recipients yet.", "It goes to 1 person.", "It goes to 12 people."):
         assert said in page, said

@@ -11,7 +11,7 @@ from packages.core.tests.wire.review.test_notifications import Posts, told_at
 from packages.core.tests.wire.review.test_people_and_approvers import invited
 from packages.core.tests.wire.review.test_several_approvers import find_id
 from tests.support.own_sql import bind_marks
-from tests.support.review.kit import Form, House, forms, post
+from tests.support.review.kit import Form, Server, forms, post
 
 from assent.engine.actions import flood
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -22,18 +22,18 @@ HELD = f"/inbox/held/{LOCAL_WORKSPACE}/local"
 
 
 @pytest.fixture
-async def house_with_limit(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    made = House(database_url, tmp_path, held_after=2)
+async def server_with_limit(database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
+    made = Server(database_url, tmp_path, held_after=2)
     yield made
     await made.close()
 
 
-async def stage_many(house: House, count: int = 6) -> list[str]:
+async def stage_many(server: Server, count: int = 6) -> list[str]:
     found = []
     for number in range(count):
-        run = await house.stage(post(body=f"Number {number}. {'It works. ' * 8}"))
+        run = await server.stage(post(body=f"Number {number}. {'It works. ' * 8}"))
         found.append(run.actions[0].id)
-        house.clock.advance(seconds=40)
+        server.clock.advance(seconds=40)
     return found
 
 
@@ -42,13 +42,13 @@ def _form(page: str, end: str) -> Form:
     return found
 
 
-async def test_people_are_told_once_and_the_inbox_has_one_row(house_with_limit: House) -> None:
-    house = house_with_limit
-    posts = Posts(house)
-    await told_at(house, "email", "ada@example.org")
-    ids = await stage_many(house)
-    await house.run_jobs()
-    owner = await house.owner()
+async def test_people_are_told_once_and_the_inbox_has_one_row(server_with_limit: Server) -> None:
+    server = server_with_limit
+    posts = Posts(server)
+    await told_at(server, "email", "ada@example.org")
+    ids = await stage_many(server)
+    await server.run_jobs()
+    owner = await server.owner()
     page = (await owner.get("/inbox")).text
 
     subjects = [said["subject"] for _, said in posts.sent]
@@ -65,30 +65,30 @@ async def test_people_are_told_once_and_the_inbox_has_one_row(house_with_limit: 
 
 
 async def test_all_that_is_held_is_rejected_in_one_step_and_what_came_later_is_not(
-    house_with_limit: House,
+    server_with_limit: Server,
 ) -> None:
-    house = house_with_limit
-    ids = await stage_many(house)
-    owner = await house.owner()
+    server = server_with_limit
+    ids = await stage_many(server)
+    owner = await server.owner()
     shown = (await owner.get(HELD)).text
     assert all(f"Number {number}" in shown for number in range(2, 6))
-    house.clock.advance(seconds=1)
-    later = (await stage_many(house, 1))[0]
+    server.clock.advance(seconds=1)
+    later = (await stage_many(server, 1))[0]
     found = _form(shown, "reject")
     assert (await owner.post(found.address, data=found.fields)).status_code == 400
     answer = await owner.post(found.address, data={**found.fields, "reason": "Stop spamming."})
     assert (answer.status_code, answer.headers["location"]) == (303, "/inbox?did=reject&count=4")
 
-    states = [(await house.action(each)).status for each in ids]
+    states = [(await server.action(each)).status for each in ids]
     assert states == ["awaiting_approval"] * 2 + ["rejected"] * 4
-    assert (await house.action(later)).status == "awaiting_approval"
+    assert (await server.action(later)).status == "awaiting_approval"
     assert (await owner.get(HELD)).status_code == 200
 
 
-async def test_what_is_released_appears_in_the_inbox_one_by_one(house_with_limit: House) -> None:
-    house = house_with_limit
-    ids = await stage_many(house)
-    owner = await house.owner()
+async def test_what_is_released_appears_in_the_inbox_one_by_one(server_with_limit: Server) -> None:
+    server = server_with_limit
+    ids = await stage_many(server)
+    owner = await server.owner()
     found = _form((await owner.get(HELD)).text, "release")
     answer = await owner.post(found.address, data=found.fields)
     assert answer.headers["location"] == "/inbox?did=release&count=4"
@@ -98,42 +98,42 @@ async def test_what_is_released_appears_in_the_inbox_one_by_one(house_with_limit
 
 
 async def test_a_form_of_one_person_decides_for_no_other_and_nobody_else_sees_it(
-    house_with_limit: House,
+    server_with_limit: Server,
 ) -> None:
-    house = house_with_limit
-    await stage_many(house)
-    grace = await invited(house, "Grace")
+    server = server_with_limit
+    await stage_many(server)
+    grace = await invited(server, "Grace")
     assert HELD in (await grace.get("/inbox")).text
-    stranger = house.browser()
+    stranger = server.browser()
     assert (await stranger.get(HELD)).status_code == 401
     found = _form((await grace.get(HELD)).text, "release")
-    other = await invited(house, "Eve")
+    other = await invited(server, "Eve")
     assert (await other.post(found.address, data=found.fields)).status_code == 403
 
 
-async def test_the_journal_says_what_the_cookie_counted_for(house_with_limit: House) -> None:
-    house = house_with_limit
-    ids = await stage_many(house)
-    owner = await house.owner()
+async def test_the_journal_says_what_the_cookie_counted_for(server_with_limit: Server) -> None:
+    server = server_with_limit
+    ids = await stage_many(server)
+    owner = await server.owner()
     found = _form((await owner.get(HELD)).text, "reject")
     await owner.post(found.address, data={**found.fields, "reason": "Stop spamming."})
 
-    action = await house.action(ids[-1])
+    action = await server.action(ids[-1])
     [rejected] = [
         facts
-        for kind, facts in await house.events(action.run_id)
+        for kind, facts in await server.events(action.run_id)
         if facts.get("reason") == "Stop spamming." and facts.get("actionId") == action.action_id
     ]
     assert (rejected["assurance"], rejected["role"]) == ("client", "owner")
 
 
 async def test_a_person_who_is_demoted_meanwhile_rejects_no_more(
-    house_with_limit: House, monkeypatch: pytest.MonkeyPatch
+    server_with_limit: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = house_with_limit
-    ids = await stage_many(house)
-    ada = await invited(house, "Ada", Role.OWNER)
-    found, person_id = _form((await ada.get(HELD)).text, "reject"), await find_id(house, "Ada")
+    server = server_with_limit
+    ids = await stage_many(server)
+    ada = await invited(server, "Ada", Role.OWNER)
+    found, person_id = _form((await ada.get(HELD)).text, "reject"), await find_id(server, "Ada")
     reject_some = flood.reject_some
 
     def reject_and_demote(*about: Any) -> Transaction[int]:
@@ -146,5 +146,5 @@ async def test_a_person_who_is_demoted_meanwhile_rejects_no_more(
     answer = await ada.post(found.address, data={**found.fields, "reason": "Stop spamming."})
 
     assert answer.status_code == 403
-    states = [(await house.action(each)).status for each in ids]
+    states = [(await server.action(each)).status for each in ids]
     assert sorted(states) == ["awaiting_approval"] * 4 + ["rejected"] * 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from packages.core.tests.wire.review.test_inbox import batch
 from tests.support.promises import find_promises
-from tests.support.review.kit import House, forms, post
+from tests.support.review.kit import Server, forms, post
 
 from assent.engine.core import freezes
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -19,15 +19,15 @@ from assent.ports import NotSent, OutcomeUnknown
 from assent.serving.web.review.decisions import DECISIONS
 
 
-async def test_every_page_says_that_nothing_is_sent_and_why(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    run = await house.stage(post())
-    owner = await house.owner()
+async def test_every_page_says_that_nothing_is_sent_and_why(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    run = await server.stage(post())
+    owner = await server.owner()
     paths = ("/inbox", "/operations", "/audit", f"/runs/{run.run_id}")
     for path in paths:
         assert 'id="frozen"' not in (await owner.get(path)).text, path
-    now_ms, why = house.clock.now_ms(), "a <b>wrong</b> price"
-    await house.app.store.write(lambda: freezes.freeze(LOCAL_WORKSPACE, now_ms, by="cli", why=why))
+    now_ms, why = server.clock.now_ms(), "a <b>wrong</b> price"
+    await server.app.store.write(lambda: freezes.freeze(LOCAL_WORKSPACE, now_ms, by="cli", why=why))
     for path in paths:
         page = (await owner.get(path)).text
         assert 'id="frozen"' in page, path
@@ -44,11 +44,11 @@ def fail(error: Exception) -> Any:
 
 @pytest.mark.parametrize("where", [SYSTEM_WORKSPACE, LOCAL_WORKSPACE])
 async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_goes_out(
-    house: House, where: Any
+    server: Server, where: Any
 ) -> None:
     """Every decision there is, about an action in every state that a page decides about."""
-    owner, due_ms = await house.owner(), house.clock.now_ms() + 3 * DAY_MS
-    run = await house.stage(
+    owner, due_ms = await server.owner(), server.clock.now_ms() + 3 * DAY_MS
+    run = await server.stage(
         *(post(body=f"Note {number} about the importer.") for number in range(6)),
         post("site", connector="site", body="A note for the own site."),
         post("site", connector="site", body="A note for later.", schedule_ms=due_ms),
@@ -60,25 +60,25 @@ async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_go
         failed: NotSent("no"),
     }
     for action_id, error in errors.items():
-        house.provider.then = fail(error)
-        await house.decide(owner, run.run_id, action_id, "approve", then="send")
-        await house.run_jobs()
-    await house.decide(owner, run.run_id, approved, "approve")
-    calls, now_ms = len(house.provider.done), house.clock.now_ms()
-    await house.app.store.write(lambda: freezes.freeze(where, now_ms, by="cli", why="a wrong price"))
+        server.provider.then = fail(error)
+        await server.decide(owner, run.run_id, action_id, "approve", then="send")
+        await server.run_jobs()
+    await server.decide(owner, run.run_id, approved, "approve")
+    calls, now_ms = len(server.provider.done), server.clock.now_ms()
+    await server.app.store.write(lambda: freezes.freeze(where, now_ms, by="cli", why="a wrong price"))
 
     pages = {}
-    asked = await batch(house, owner, "approve", low, planned)
+    asked = await batch(server, owner, "approve", low, planned)
     pages["batch"] = asked.text
     [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
     done = await owner.post(sure.address, data={**sure.fields, "then": "send"})
     pages["after the batch"] = (await owner.get(done.headers["location"])).text
-    await house.decide(owner, run.run_id, late, "approve", then="send")
+    await server.decide(owner, run.run_id, late, "approve", then="send")
     for action_id in (waiting, approved, retried, unknown, failed, late):
         for decision in DECISIONS:
             offered = [
                 each
-                for each in forms(await house.page(owner, run.run_id))
+                for each in forms(await server.page(owner, run.run_id))
                 if (each.action_id, each.decision) == (action_id, decision)
             ]
             for each in offered if decision not in ("reject", "edit", "withdraw") else ():
@@ -99,13 +99,13 @@ async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_go
         answer = await owner.get(path)
         assert answer.status_code == 200, path
         pages[path] = answer.text
-    pages["run"] = await house.page(owner, run.run_id)
-    pages["link"] = await house.page(await house.opened(run), run.run_id)
+    pages["run"] = await server.page(owner, run.run_id)
+    pages["link"] = await server.page(await server.opened(run), run.run_id)
     for _ in range(4):
-        house.clock.advance(hours=1)
-        await house.run_jobs()
-    pages["later"] = await house.page(owner, run.run_id)
+        server.clock.advance(hours=1)
+        await server.run_jobs()
+    pages["later"] = await server.page(owner, run.run_id)
 
-    assert len(house.provider.done) == calls
+    assert len(server.provider.done) == calls
     assert {name: found for name, page in pages.items() if (found := find_promises(page))} == {}
     assert [name for name, page in pages.items() if "a wrong price" not in page] == []

@@ -14,7 +14,7 @@ import pytest
 from packages.core.tests.wire.review.test_content import shape
 from packages.core.tests.wire.review.test_inbox import batch
 from tests.support.review.hostile import CORPUS
-from tests.support.review.kit import House, Provider, form, forms
+from tests.support.review.kit import Provider, Server, form, forms
 from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import actions
@@ -113,7 +113,7 @@ def refund(**arguments: Any) -> StagedEffect:
 BANK = ConnectorInfo("bank", "The bank", "", "none", ("billing",), ("publish",))
 
 
-class Bank(House):
+class Bank(Server):
     """A server with a type of a stranger beside those of the suite."""
 
     def __init__(self, folder: Path, kind: EffectType) -> None:
@@ -133,7 +133,7 @@ def kind(request: pytest.FixtureRequest) -> EffectType:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, kind: EffectType) -> AsyncIterator[Bank]:
+async def server(tmp_path: Path, kind: EffectType) -> AsyncIterator[Bank]:
     made = Bank(tmp_path, kind)
     yield made
     await made.close()
@@ -152,14 +152,14 @@ def content(page: str) -> str:
     return page[page.index('<div class="content') : page.index('<div class="decide"')]
 
 
-async def staged(house: House) -> tuple[PreparedRun, str, str]:
+async def staged(server: Server) -> tuple[PreparedRun, str, str]:
     """A run with one refund, its action and its page."""
-    run = await house.stage(refund())
-    return run, run.actions[0].id, await house.page(await house.owner(), run.run_id)
+    run = await server.stage(refund())
+    return run, run.actions[0].id, await server.page(await server.owner(), run.run_id)
 
 
-async def test_every_argument_is_shown_whole_and_once(house: Bank) -> None:
-    _, _, page = await staged(house)
+async def test_every_argument_is_shown_whole_and_once(server: Bank) -> None:
+    _, _, page = await staged(server)
     shown = content(page)
     assert "Refund 12 EUR to Ada  Lovelace" in read(page)
     for label, value in (
@@ -176,8 +176,8 @@ async def test_every_argument_is_shown_whole_and_once(house: Bank) -> None:
     assert "6 arguments" in shown
 
 
-async def test_the_blocks_of_a_type_are_drawn_escaped_and_whole(house: Bank) -> None:
-    shown = content((await staged(house))[2])
+async def test_the_blocks_of_a_type_are_drawn_escaped_and_whole(server: Bank) -> None:
+    shown = content((await staged(server))[2])
     assert "<dt>Account</dt><dd><bdi>Main &lt;account&gt;</bdi></dd>" in shown
     assert '<dt>Memo</dt><dd><span class="hint">empty</span></dd>' in shown
     assert '<pre class="text source view-block boxed" dir="ltr">UPDATE orders\n  SET paid = 0</pre>' in shown
@@ -187,8 +187,8 @@ async def test_the_blocks_of_a_type_are_drawn_escaped_and_whole(house: Bank) -> 
     assert '<span class="unseen">U+202E</span>' in shown
 
 
-async def test_the_links_of_arguments_and_blocks_are_listed(house: Bank) -> None:
-    listed = re.findall(r'<ul class="targets">.*?</ul>', (await staged(house))[2], re.DOTALL)[0]
+async def test_the_links_of_arguments_and_blocks_are_listed(server: Bank) -> None:
+    listed = re.findall(r'<ul class="targets">.*?</ul>', (await staged(server))[2], re.DOTALL)[0]
     for address in (
         "https://refunds.example/17",
         "https://nested.example/a",
@@ -199,36 +199,36 @@ async def test_the_links_of_arguments_and_blocks_are_listed(house: Bank) -> None
     assert '“<bdi>our terms</bdi>” leads to <code dir="ltr">https://terms.example/x</code>' in listed
 
 
-async def test_a_picture_of_a_function_is_shown_with_it(house: Bank) -> None:
-    run = await house.stage(refund())
-    action = await house.action(run.actions[0].id)
+async def test_a_picture_of_a_function_is_shown_with_it(server: Bank) -> None:
+    run = await server.stage(refund())
+    action = await server.action(run.actions[0].id)
     media = (
         Media(kind="image", url="http://127.0.0.1/p.png", alt="The receipt", digest="sha256:" + "a1" * 32),
     )
-    await house.overwrite(action, msgspec.structs.replace(action.effect, media=media))
-    shown = content(await house.page(await house.owner(), run.run_id))
+    await server.overwrite(action, msgspec.structs.replace(action.effect, media=media))
+    shown = content(await server.page(await server.owner(), run.run_id))
     assert f'src="/runs/{run.run_id}/pictures/{"a1" * 32}.png" alt="The receipt"' in shown
 
 
 @HIGH
-async def test_nothing_is_folded_at_high_risk(house: Bank) -> None:
-    shown = content((await staged(house))[2])
+async def test_nothing_is_folded_at_high_risk(server: Bank) -> None:
+    shown = content((await staged(server))[2])
     assert re.findall(r"<details(?![^>]* open)[^>]*>", shown) == []
 
 
-async def test_the_page_of_several_actions_shows_arguments_and_blocks(house: Bank) -> None:
-    _, action_id, _ = await staged(house)
-    other = (await house.stage(refund(customer="Grace"))).actions[0].id
-    owner = await house.owner()
-    together = (await batch(house, owner, "approve", action_id, other)).text
+async def test_the_page_of_several_actions_shows_arguments_and_blocks(server: Bank) -> None:
+    _, action_id, _ = await staged(server)
+    other = (await server.stage(refund(customer="Grace"))).actions[0].id
+    owner = await server.owner()
+    together = (await batch(server, owner, "approve", action_id, other)).text
     for fact in ("Ada  Lovelace", "we are sorry", "see https://nested.example/a", "Main <account>", "A-2"):
         assert fact in read(together), fact
     assert "Grace" in together and "Approve 2 together?" in read(together)
 
 
-async def test_a_row_of_the_inbox_names_every_argument(house: Bank) -> None:
-    await house.stage(refund())
-    page = (await (await house.owner()).get("/inbox")).text
+async def test_a_row_of_the_inbox_names_every_argument(server: Bank) -> None:
+    await server.stage(refund())
+    page = (await (await server.owner()).get("/inbox")).text
     [row] = re.findall(r"<li data-row.*?</li>", page, re.DOTALL)
     assert "Refund 12 EUR to Ada  Lovelace" in read(row)
     for fact in (
@@ -241,27 +241,27 @@ async def test_a_row_of_the_inbox_names_every_argument(house: Bank) -> None:
         assert fact in read(row), fact
 
 
-async def test_an_edited_argument_becomes_a_revision_with_its_own_difference(house: Bank) -> None:
-    run, action_id, page = await staged(house)
-    owner = await house.owner()
+async def test_an_edited_argument_becomes_a_revision_with_its_own_difference(server: Bank) -> None:
+    run, action_id, page = await staged(server)
+    owner = await server.owner()
     fields = form(page, action_id, "edit").fields
     assert fields["arguments.customer"] == "Ada  Lovelace" and fields["arguments.letter"] == LETTER
     changes = {"arguments.amount": "15", "arguments.coupon": "SPRING"}
-    answer = await house.decide(owner, run.run_id, action_id, "edit", **changes)
+    answer = await server.decide(owner, run.run_id, action_id, "edit", **changes)
     assert answer.status_code == 303, answer.text
-    action = await house.action(action_id)
+    action = await server.action(action_id)
     assert action.effect.arguments == {**ARGUMENTS, "amount": 15, "coupon": "SPRING"}
     assert action.view.title == "Refund 15 EUR to Ada  Lovelace"
-    shown = await house.page(owner, run.run_id)
+    shown = await server.page(owner, run.run_id)
     changed = shown[shown.index('data-panel="changes"') :].partition('data-panel="history"')[0]
     assert re.findall("<h4>(.*?)</h4>", changed) == ["Amount", "Coupon"]
     assert "<del>12</del><ins>15</ins>" in changed
 
 
-async def test_a_problem_of_an_argument_is_shown_at_its_field(house: Bank) -> None:
-    run = await house.stage(refund())
-    action_id, owner = run.actions[0].id, await house.owner()
-    edit = form(await house.page(owner, run.run_id), action_id, "edit")
+async def test_a_problem_of_an_argument_is_shown_at_its_field(server: Bank) -> None:
+    run = await server.stage(refund())
+    action_id, owner = run.actions[0].id, await server.owner()
+    edit = form(await server.page(owner, run.run_id), action_id, "edit")
     for typed, expected in (("900", "at most 500"), ("twelve", "a whole number")):
         data = {**edit.fields, "arguments.amount": typed}
         saved = (await owner.post(edit.address, data=data)).text
@@ -270,12 +270,12 @@ async def test_a_problem_of_an_argument_is_shown_at_its_field(house: Bank) -> No
         assert f'name="arguments.amount" type="text" dir="auto" value="{typed}"' in saved
         compared = (await owner.post(edit.address, data={**data, "then": "compare"})).text
         assert re.search(rf'<p class="wrong" id="arguments.amount-wrong">[^<]*{expected}', compared), typed
-    assert (await house.action(action_id)).revision == 1
+    assert (await server.action(action_id)).revision == 1
 
 
-async def test_the_edit_page_compares_arguments_and_stores_nothing(house: Bank) -> None:
-    run, action_id, _ = await staged(house)
-    owner = await house.owner()
+async def test_the_edit_page_compares_arguments_and_stores_nothing(server: Bank) -> None:
+    run, action_id, _ = await staged(server)
+    owner = await server.owner()
     page = (await owner.get(f"/runs/{run.run_id}/actions/{action_id}/edit")).text
     [edit] = [each for each in forms(page) if each.address.endswith("/edit")]
     assert [name for name in edit.fields if name.startswith("arguments.")] == [
@@ -285,40 +285,40 @@ async def test_the_edit_page_compares_arguments_and_stores_nothing(house: Bank) 
     data = {**edit.fields, "arguments.letter": LETTER.replace("sorry", "glad"), "then": "compare"}
     compared = (await owner.post(edit.address, data=data)).text
     assert "<h3>Letter</h3>" in compared and "<del>sorry</del><ins>glad</ins>" in compared
-    assert (await house.action(action_id)).revision == 1
+    assert (await server.action(action_id)).revision == 1
 
 
 @AT_ONCE
-async def test_an_approval_that_also_runs_it_says_so_and_does(house: Bank) -> None:
-    run, action_id, page = await staged(house)
+async def test_an_approval_that_also_runs_it_says_so_and_does(server: Bank) -> None:
+    run, action_id, page = await staged(server)
     assert "Pays the money back." in page and "The approval also runs it, at once." in page
     found = form(page, action_id, "approve")
     assert list(found.buttons) == [("", "", "")]
     assert "<summary>Approve and run</summary>" in page and ">Approve and run now</button>" in page
     assert "The approval runs it at once. It cannot be withdrawn." in page
-    answer = await house.decide(await house.owner(), run.run_id, action_id, "approve")
+    answer = await server.decide(await server.owner(), run.run_id, action_id, "approve")
     assert "did=send" in answer.headers["location"]
-    await house.run_jobs()
-    assert [action.effect.arguments for action in house.bank.done] == [ARGUMENTS]
-    assert (await house.action(action_id)).status == "executed"
+    await server.run_jobs()
+    assert [action.effect.arguments for action in server.bank.done] == [ARGUMENTS]
+    assert (await server.action(action_id)).status == "executed"
 
 
 @pytest.mark.parametrize("kind", [{"approval_executes": True, "common_noun": False}], indirect=True)
-async def test_the_heading_of_a_finished_function_quotes_its_name(house: Bank) -> None:
-    run, action_id, _ = await staged(house)
-    await house.decide(await house.owner(), run.run_id, action_id, "approve")
-    await house.run_jobs()
-    page = read(await house.page(await house.owner(), run.run_id))
-    noun = (await house.action(action_id)).view.noun
+async def test_the_heading_of_a_finished_function_quotes_its_name(server: Bank) -> None:
+    run, action_id, _ = await staged(server)
+    await server.decide(await server.owner(), run.run_id, action_id, "approve")
+    await server.run_jobs()
+    page = read(await server.page(await server.owner(), run.run_id))
+    noun = (await server.action(action_id)).view.noun
     assert f"“{noun}” is done" in page
     assert f"This {noun}" not in page
 
 
 @pytest.mark.parametrize("kind", [{"fields": lambda effect: ()}], indirect=True)
-async def test_arguments_that_cannot_be_edited_have_no_form(house: Bank) -> None:
-    run, action_id, page = await staged(house)
+async def test_arguments_that_cannot_be_edited_have_no_form(server: Bank) -> None:
+    run, action_id, page = await staged(server)
     assert {each.decision for each in forms(page) if each.action_id} == {"approve", "ask", "reject"}
-    owner = await house.owner()
+    owner = await server.owner()
     answer = await owner.get(f"/runs/{run.run_id}/actions/{action_id}/edit")
     assert (answer.status_code, answer.headers["location"]) == (303, f"/runs/{run.run_id}")
     row = re.findall(r"<li data-row.*?</li>", (await owner.get("/inbox")).text, re.DOTALL)[0]
@@ -332,17 +332,17 @@ PLACES = {"javascript:alert(1)": False, "Ask the bank.": False, "https://bank.ex
     ("kind", "is_link"), [({"look_at": at}, link) for at, link in PLACES.items()], indirect=["kind"]
 )
 async def test_a_place_to_look_at_is_a_link_only_if_it_is_a_web_address(
-    house: Bank, kind: EffectType, is_link: bool
+    server: Bank, kind: EffectType, is_link: bool
 ) -> None:
     def lose(action: object) -> Any:
         raise OutcomeUnknown("the line broke")
 
-    house.bank.then = lose
-    run, action_id, _ = await staged(house)
-    owner = await house.owner()
-    await house.decide(owner, run.run_id, action_id, "approve", then="send")
-    await house.run_jobs()
-    page = await house.page(owner, run.run_id)
+    server.bank.then = lose
+    run, action_id, _ = await staged(server)
+    owner = await server.owner()
+    await server.decide(owner, run.run_id, action_id, "approve", then="send")
+    await server.run_jobs()
+    page = await server.page(owner, run.run_id)
     assert "We do not know whether this was done" in page
     assert kind.look_at in read(page)
     assert (f'href="{kind.look_at}"' in page) == is_link
@@ -370,41 +370,41 @@ def fill_view(view: View, words: str) -> View:
     )
 
 
-async def see_filled(house: House, words: str) -> list[str]:
+async def see_filled(server: Server, words: str) -> list[str]:
     """The pages of a function with these words everywhere."""
-    run = await house.stage(refund())
-    action = await house.action(run.actions[0].id)
+    run = await server.stage(refund())
+    action = await server.action(run.actions[0].id)
     given = {"short": words, "long": f"{words}\n{words}", words: [words, {words: words}]}
     effect = msgspec.structs.replace(action.effect, arguments=given)
     changed = msgspec.structs.replace(
         action, effect=effect, digest=effect.digest(), view=fill_view(action.view, words)
     )
-    await house.app.store.write(lambda: actions.put_without_event(changed))
-    await house.app.store.write(lambda: actions.store_view(changed))
-    owner, here = await house.owner(), f"/runs/{run.run_id}"
+    await server.app.store.write(lambda: actions.put_without_event(changed))
+    await server.app.store.write(lambda: actions.store_view(changed))
+    owner, here = await server.owner(), f"/runs/{run.run_id}"
     paths = (here, "/inbox", f"/inbox/pane/{action.action_id}", f"{here}/actions/{action.action_id}/edit")
     pages = [(await owner.get(path)).text for path in paths]
     edit = form(pages[0], action.action_id, "edit")
     compared = await owner.post(
         edit.address, data={**edit.fields, "arguments.short": f"{words}!", "then": "compare"}
     )
-    together = await batch(house, owner, "approve", action.action_id)
+    together = await batch(server, owner, "approve", action.action_id)
     assert {compared.status_code, together.status_code} == {200}
     assert edit.fields["arguments.long"] == given["long"]
     return [*pages, compared.text, together.text]
 
 
 @pytest.fixture
-async def known_shapes(house: Bank) -> list[set[tuple[str, tuple[str, ...]]]]:
+async def known_shapes(server: Bank) -> list[set[tuple[str, tuple[str, ...]]]]:
     """The tags of our own templates on each page, with words that bring out all of them."""
-    rich = await see_filled(house, "Hi\u200b [a](https://xn--b.example) <a href='https://c.example'>d</a>")
-    plain = await see_filled(house, "Hi")
+    rich = await see_filled(server, "Hi\u200b [a](https://xn--b.example) <a href='https://c.example'>d</a>")
+    plain = await see_filled(server, "Hi")
     return [shape(one) | shape(other) for one, other in zip(rich, plain, strict=True)]
 
 
 @pytest.mark.parametrize("payload", CORPUS)
 async def test_hostile_words_of_an_operator_stay_text_on_every_page(
-    house: Bank, known_shapes: list[set[tuple[str, tuple[str, ...]]]], payload: str
+    server: Bank, known_shapes: list[set[tuple[str, tuple[str, ...]]]], payload: str
 ) -> None:
-    for page, known in zip(await see_filled(house, payload), known_shapes, strict=True):
+    for page, known in zip(await see_filled(server, payload), known_shapes, strict=True):
         assert shape(page) <= known

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.support.review.kit import House, forms, mail, post
+from tests.support.review.kit import Server, forms, mail, post
 from tests.support.surfaces import START_MS
 
 from assent.engine.actions.staging import PreparedRun, Request
@@ -22,30 +22,32 @@ from assent.use_cases import runs
 LINE = re.compile(r'class="inbox-line" href="(/runs/[^"#]+)#action-([^"]+)"')
 
 
-async def stage_in(house: House, name: str, *effects: StagedEffect) -> PreparedRun:
+async def stage_in(server: Server, name: str, *effects: StagedEffect) -> PreparedRun:
     """A run in a workspace of its own."""
-    await house.app.prepare()
-    workspace_id = WorkspaceId(house.services.new_id(house.clock.now_ms()))
-    now_ms = house.clock.now_ms()
-    await house.app.store.write(lambda: tenancy.create_workspace(workspace_id, name, now_ms, by="test"))
+    await server.app.prepare()
+    workspace_id = WorkspaceId(server.services.new_id(server.clock.now_ms()))
+    now_ms = server.clock.now_ms()
+    await server.app.store.write(lambda: tenancy.create_workspace(workspace_id, name, now_ms, by="test"))
     principal = tenancy.Principal(workspace_id, name, None, "live", frozenset())
     request = Request(principal=principal, operator="post", tool="chieflab_post", inputs={})
-    return await runs.prepare(house.services, request, Preparation(effects=effects), PreparedRun)
+    return await runs.prepare(server.services, request, Preparation(effects=effects), PreparedRun)
 
 
-async def test_only_a_signed_in_person_sees_it(house: House) -> None:
-    run = await house.stage(post())
+async def test_only_a_signed_in_person_sees_it(server: Server) -> None:
+    run = await server.stage(post())
 
-    assert (await house.browser().get("/inbox")).status_code == 401
-    assert (await (await house.opened(run)).get("/inbox")).status_code == 401
+    assert (await server.browser().get("/inbox")).status_code == 401
+    assert (await (await server.opened(run)).get("/inbox")).status_code == 401
 
 
-async def test_it_lists_what_waits_in_every_workspace_and_leads_to_it(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    first = await house.stage(post(), mail(60))
-    house.clock.advance(seconds=1)
-    second = await stage_in(house, "Acme & Sons", post(body="A post of another workspace, ready to be read."))
-    owner = await house.owner()
+async def test_it_lists_what_waits_in_every_workspace_and_leads_to_it(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    first = await server.stage(post(), mail(60))
+    server.clock.advance(seconds=1)
+    second = await stage_in(
+        server, "Acme & Sons", post(body="A post of another workspace, ready to be read.")
+    )
+    owner = await server.owner()
 
     page = (await owner.get("/inbox")).text
 
@@ -61,27 +63,27 @@ async def test_it_lists_what_waits_in_every_workspace_and_leads_to_it(house_on_a
         assert (await owner.get(path)).status_code == 200
     page = (await owner.get(f"/runs/{second.run_id}")).text
     assert "A post of another workspace" in page
-    answer = await house.decide(owner, second.run_id, second.actions[0].id, "approve")
+    answer = await server.decide(owner, second.run_id, second.actions[0].id, "approve")
     assert answer.status_code == 303
 
 
 async def test_what_is_decided_or_expired_is_not_in_it_and_unknown_outcomes_come_first(
-    house_on_any_store: House,
+    server_on_any_store: Server,
 ) -> None:
-    house = house_on_any_store
-    run = await house.stage(
+    server = server_on_any_store
+    run = await server.stage(
         post("linkedin"), post("x"), post("threads"), post("bluesky", expires_ms=START_MS + HOUR_MS)
     )
-    owner = await house.owner()
-    await house.decide(owner, run.run_id, run.actions[0].id, "reject", reason="No.")
+    owner = await server.owner()
+    await server.decide(owner, run.run_id, run.actions[0].id, "reject", reason="No.")
 
     def silence(action: object) -> Any:
         raise OutcomeUnknown("lost")
 
-    house.provider.then = silence
-    await house.decide(owner, run.run_id, run.actions[2].id, "approve", then="send")
-    await house.run_jobs()
-    house.clock.advance(hours=1)
+    server.provider.then = silence
+    await server.decide(owner, run.run_id, run.actions[2].id, "approve", then="send")
+    await server.run_jobs()
+    server.clock.advance(hours=1)
 
     page = (await owner.get("/inbox")).text
 
@@ -89,14 +91,14 @@ async def test_what_is_decided_or_expired_is_not_in_it_and_unknown_outcomes_come
     assert "<title>(2) Inbox" in page
 
 
-async def test_it_is_paged_and_nothing_is_left_out(house_on_any_store: House) -> None:
-    house = house_on_any_store
+async def test_it_is_paged_and_nothing_is_left_out(server_on_any_store: Server) -> None:
+    server = server_on_any_store
     ids = []
     for _ in range(12):
-        run = await house.stage(*(post(severity=Severity.LOW) for _ in range(10)))
+        run = await server.stage(*(post(severity=Severity.LOW) for _ in range(10)))
         ids += [action.id for action in run.actions]
-        house.clock.advance(seconds=300)  # slowly enough to be no flood
-    owner = await house.owner()
+        server.clock.advance(seconds=300)  # slowly enough to be no flood
+    owner = await server.owner()
     seen: list[str] = []
     path: str | None = "/inbox"
     pages = 0
@@ -113,13 +115,13 @@ async def test_it_is_paged_and_nothing_is_left_out(house_on_any_store: House) ->
         assert (await owner.get(f"/inbox{odd}")).status_code == 200
 
 
-async def test_it_goes_by_risk_and_then_by_what_ends_first(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    low = await house.stage(post("site", connector="site"))
-    medium = await house.stage(post())
-    soon = await house.stage(post(expires_ms=START_MS + HOUR_MS))
-    high = await house.stage(mail(60))
-    owner = await house.owner()
+async def test_it_goes_by_risk_and_then_by_what_ends_first(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    low = await server.stage(post("site", connector="site"))
+    medium = await server.stage(post())
+    soon = await server.stage(post(expires_ms=START_MS + HOUR_MS))
+    high = await server.stage(mail(60))
+    owner = await server.owner()
 
     page = (await owner.get("/inbox")).text
 
@@ -137,7 +139,7 @@ async def test_it_goes_by_risk_and_then_by_what_ends_first(house_on_any_store: H
         assert found == [run.actions[0].id for run in listed], path
 
 
-async def batch(house: House, browser: httpx.AsyncClient, decision: str, *picked: str) -> httpx.Response:
+async def batch(server: Server, browser: httpx.AsyncClient, decision: str, *picked: str) -> httpx.Response:
     """Select rows and press the button; the page that asks once more."""
     page = (await browser.get("/inbox")).text
     found = next(each for each in forms(page) if each.address == "/inbox/batch")
@@ -148,19 +150,19 @@ async def batch(house: House, browser: httpx.AsyncClient, decision: str, *picked
 
 
 async def test_several_of_low_risk_are_decided_together_after_one_more_look(
-    house_on_any_store: House,
+    server_on_any_store: Server,
 ) -> None:
-    house = house_on_any_store
-    run = await house.stage(
+    server = server_on_any_store
+    run = await server.stage(
         *(post("site", connector="site", body=f"Note {n}: it works.") for n in (1, 2)),
         post("hn", connector="manual", body="Note 3: it works."),
     )
     ids = [action.id for action in run.actions]
-    owner = await house.owner()
+    owner = await server.owner()
 
-    asked = await batch(house, owner, "approve", *reversed(ids))
+    asked = await batch(server, owner, "approve", *reversed(ids))
 
-    assert (asked.status_code, (await house.action(ids[0])).status) == (200, "awaiting_approval")
+    assert (asked.status_code, (await server.action(ids[0])).status) == (200, "awaiting_approval")
     assert asked.text.index("Note 1: it") < asked.text.index("Note 2: it") < asked.text.index("Note 3: it")
     assert "send 2 now" in asked.text
     assert "script-src 'none'" in asked.headers["content-security-policy"]
@@ -168,45 +170,45 @@ async def test_several_of_low_risk_are_decided_together_after_one_more_look(
     answer = await owner.post(sure.address, data=sure.fields)
     assert (answer.status_code, answer.headers["location"]) == (303, "/inbox?did=approve&count=3")
     for action_id in ids:
-        action = await house.action(action_id)
+        action = await server.action(action_id)
         assert action.approval is not None
         assert (action.status, action.approval.assurance) == ("approved", "client")
 
 
-async def test_several_at_once_are_refused_where_they_differ_or_have_changed(house: House) -> None:
-    run = await house.stage(
+async def test_several_at_once_are_refused_where_they_differ_or_have_changed(server: Server) -> None:
+    run = await server.stage(
         post("site", connector="site", title="One"),
         post("site", connector="site", title="Two"),
         post(),
         post("hn", connector="manual"),
     )
     first, second, medium, other = (action.id for action in run.actions)
-    owner = await house.owner()
+    owner = await server.owner()
 
     for picked in ((first, medium), (other, medium), (medium,), (), ("nonsense",), (run.run_id,)):
-        assert (await batch(house, owner, "approve", *picked)).status_code == 400, picked
-    asked = await batch(house, owner, "reject", first, second)
+        assert (await batch(server, owner, "approve", *picked)).status_code == 400, picked
+    asked = await batch(server, owner, "reject", first, second)
     [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/reject"]
     assert (await owner.post(sure.address, data=sure.fields)).status_code == 400
-    forged = {**sure.fields, "reason": "No.", f"digest.{medium}": (await house.action(medium)).digest}
+    forged = {**sure.fields, "reason": "No.", f"digest.{medium}": (await server.action(medium)).digest}
     assert (await owner.post(sure.address, data=forged)).status_code == 403
-    edit = await house.decide(owner, run.run_id, second, "edit", body="Another text by now, and a good one.")
+    edit = await server.decide(owner, run.run_id, second, "edit", body="Another text by now, and a good one.")
     assert edit.status_code == 303
     answer = await owner.post(sure.address, data={**sure.fields, "reason": "No."})
     assert answer.status_code == 409
-    assert (await house.action(first)).status == "awaiting_approval"
+    assert (await server.action(first)).status == "awaiting_approval"
 
 
 async def test_a_search_reads_a_part_of_what_waits_and_leads_on_to_the_rest(
-    house_on_any_store: House, monkeypatch: pytest.MonkeyPatch
+    server_on_any_store: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = house_on_any_store
+    server = server_on_any_store
     monkeypatch.setattr(inbox, "MOST_SEARCHED", 2)
     runs = []
     for word in ("one", "two", "Loma"):
-        runs.append(await house.stage(post(body=f"Draft {word} for the shelf.")))
-        house.clock.advance(seconds=1)
-    owner = await house.owner()
+        runs.append(await server.stage(post(body=f"Draft {word} for the shelf.")))
+        server.clock.advance(seconds=1)
+    owner = await server.owner()
 
     first = (await owner.get("/inbox?q=LOMA")).text
     assert "Searched 2 of 3" in first and f"row-{runs[2].actions[0].id}" not in first
@@ -216,12 +218,12 @@ async def test_a_search_reads_a_part_of_what_waits_and_leads_on_to_the_rest(
     assert f"row-{runs[2].actions[0].id}" in second and "Searched" not in second
 
 
-async def test_two_workspaces_have_one_choice_of_a_workspace_on_every_screen(house: House) -> None:
-    await house.stage(post())
-    owner = await house.owner()
-    other = WorkspaceId(house.services.new_id(house.clock.now_ms()))
-    await house.app.store.write(
-        lambda: tenancy.create_workspace(other, "Second", house.clock.now_ms(), by="test")
+async def test_two_workspaces_have_one_choice_of_a_workspace_on_every_screen(server: Server) -> None:
+    await server.stage(post())
+    owner = await server.owner()
+    other = WorkspaceId(server.services.new_id(server.clock.now_ms()))
+    await server.app.store.write(
+        lambda: tenancy.create_workspace(other, "Second", server.clock.now_ms(), by="test")
     )
 
     assert (await owner.get("/inbox")).text.count("<select") == 1
@@ -230,13 +232,13 @@ async def test_two_workspaces_have_one_choice_of_a_workspace_on_every_screen(hou
 
 @pytest.mark.parametrize("path", ["/inbox", "/runs"])
 async def test_a_page_shows_one_tenant_alone_and_names_each_where_there_are_several(
-    house: House, path: str
+    server: Server, path: str
 ) -> None:
     made = {
-        tenant: (await house.stage(post(title=f"News {tenant}"), tenant=tenant)).run_id
+        tenant: (await server.stage(post(title=f"News {tenant}"), tenant=tenant)).run_id
         for tenant in ("north", "south", None)
     }
-    owner = await house.owner()
+    owner = await server.owner()
     pages = {
         tenant: (await owner.get(path, params={"tenant": tenant})).text
         for tenant in ("", "north", "default", "nobody")

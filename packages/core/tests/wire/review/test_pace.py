@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.review.kit import House, form, path_of, post
+from tests.support.review.kit import Server, form, path_of, post
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import Surface
 
@@ -17,8 +17,8 @@ MOST = 5
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path, page_limit_per_minute=MOST)
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    made = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, page_limit_per_minute=MOST)
     yield made
     await made.close()
 
@@ -31,47 +31,47 @@ def assert_limited(answer: httpx.Response) -> int:
     return seconds
 
 
-async def test_a_link_that_asks_too_often_waits_and_the_wait_it_is_told_is_enough(house: House) -> None:
-    run = await house.stage(post())
-    browser = await house.opened(run)
+async def test_a_link_that_asks_too_often_waits_and_the_wait_it_is_told_is_enough(server: Server) -> None:
+    run = await server.stage(post())
+    browser = await server.opened(run)
     for _ in range(MOST - 1):
-        await house.page(browser, run.run_id)
+        await server.page(browser, run.run_id)
 
     seconds = assert_limited(await browser.get(f"/runs/{run.run_id}"))
 
     assert_limited(await browser.get(path_of(run.review_url)))
     assert_limited(await browser.get(f"/runs/{run.run_id}/pictures/{'0' * 64}.png"))
-    house.clock.advance(seconds=seconds)
-    await house.page(browser, run.run_id)
+    server.clock.advance(seconds=seconds)
+    await server.page(browser, run.run_id)
 
 
-async def test_a_decision_beyond_the_limit_is_not_taken(house: House) -> None:
-    run = await house.stage(post())
+async def test_a_decision_beyond_the_limit_is_not_taken(server: Server) -> None:
+    run = await server.stage(post())
     action_id = run.actions[0].id
-    browser = await house.opened(run)
-    approve = form(await house.page(browser, run.run_id), action_id, "approve")
+    browser = await server.opened(run)
+    approve = form(await server.page(browser, run.run_id), action_id, "approve")
     for _ in range(MOST - 2):
-        await house.page(browser, run.run_id)
+        await server.page(browser, run.run_id)
 
     assert_limited(await browser.post(approve.address, data={**approve.fields, "name": "Ada"}))
 
-    assert (await house.action(action_id)).approval is None
+    assert (await server.action(action_id)).approval is None
 
 
-async def test_links_and_sessions_do_not_use_up_each_other_s_share(house: House) -> None:
-    first, second = await house.stage(post()), await house.stage(post())
-    browser = await house.opened(first)
+async def test_links_and_sessions_do_not_use_up_each_other_s_share(server: Server) -> None:
+    first, second = await server.stage(post()), await server.stage(post())
+    browser = await server.opened(first)
     for _ in range(MOST):
         last = await browser.get(f"/runs/{first.run_id}")
     assert_limited(last)
 
-    await house.page(await house.opened(second), second.run_id)
-    await house.page(await house.owner(), first.run_id)
+    await server.page(await server.opened(second), second.run_id)
+    await server.page(await server.owner(), first.run_id)
 
 
-async def test_a_made_up_session_does_not_make_a_link_s_share_larger(house: House) -> None:
-    run = await house.stage(post())
-    browser = await house.opened(run)
+async def test_a_made_up_session_does_not_make_a_link_s_share_larger(server: Server) -> None:
+    run = await server.stage(post())
+    browser = await server.opened(run)
     for number in range(MOST):
         browser.cookies.set("assent-session", f"made up {number}")
         last = await browser.get(f"/runs/{run.run_id}")
@@ -80,45 +80,45 @@ async def test_a_made_up_session_does_not_make_a_link_s_share_larger(house: Hous
 
 
 @pytest.mark.parametrize("path", ["/inbox", "/runs", "/events"])
-async def test_a_signed_in_browser_that_asks_too_often_waits(house: House, path: str) -> None:
-    browser = await house.owner()
+async def test_a_signed_in_browser_that_asks_too_often_waits(server: Server, path: str) -> None:
+    browser = await server.owner()
     for _ in range(MOST):
         assert (await browser.get("/inbox")).status_code == 200
 
     assert_limited(await browser.get(path))
 
-    assert (await (await house.owner()).get("/inbox")).status_code == 200
+    assert (await (await server.owner()).get("/inbox")).status_code == 200
 
 
 @pytest.mark.rule("E83")
 async def test_pages_are_not_calls(tmp_path: Path) -> None:
-    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, rate_limit_per_minute=2)
-    agent = Surface(house.app, house.surfaces, house.clock, "http")
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, rate_limit_per_minute=2)
+    agent = Surface(server.app, server.surfaces, server.clock, "http")
     await agent.sign_in()
     prepared = (await agent.call("chieflab_post", {"channel": "site", "body": "We shipped it."})).payload
-    browser = house.browser()
+    browser = server.browser()
     assert (await browser.get(path_of(prepared["reviewUrl"]))).status_code == 303
     for _ in range(10):
-        await house.page(browser, prepared["runId"])
+        await server.page(browser, prepared["runId"])
 
     assert not (await agent.call("chieflab_list_pending_actions")).is_error
     assert (await agent.call("chieflab_list_pending_actions")).reason == "rate_limited"
-    await house.page(browser, prepared["runId"])
+    await server.page(browser, prepared["runId"])
 
-    await house.close()
+    await server.close()
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-in/not-a-link"])
-async def test_an_address_that_asks_too_often_how_to_sign_in_waits(house: House, path: str) -> None:
-    browser = house.browser()
+async def test_an_address_that_asks_too_often_how_to_sign_in_waits(server: Server, path: str) -> None:
+    browser = server.browser()
     for _ in range(MOST):
         assert (await browser.get(path)).status_code != 429
 
     assert_limited(await browser.get("/sign-in"))
 
 
-async def test_a_reader_of_the_feed_has_ten_times_as_many_pages(house: House) -> None:
-    browser, path = house.browser(), f"/feed/{LOCAL_WORKSPACE}"
+async def test_a_reader_of_the_feed_has_ten_times_as_many_pages(server: Server) -> None:
+    browser, path = server.browser(), f"/feed/{LOCAL_WORKSPACE}"
     for _ in range(10 * MOST):
         assert (await browser.get(path)).status_code == 404
 

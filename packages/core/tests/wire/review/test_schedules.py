@@ -3,57 +3,57 @@
 from __future__ import annotations
 
 from packages.core.tests.wire.review.test_inbox import batch
-from tests.support.review.kit import House, form, forms, post
+from tests.support.review.kit import Server, form, forms, post
 from tests.support.surfaces import START_MS
 
 from assent.kernel.limits import ACTION_TTL_MS, DAY_MS, HOUR_MS
 
 
-async def test_the_page_says_that_a_time_after_the_expiry_keeps_it_open(house: House) -> None:
-    run = await house.stage(post(schedule_ms=START_MS + ACTION_TTL_MS + 9 * DAY_MS))
-    browser = await house.opened(run)
-    assert "so it stays open until" in await house.page(browser, run.run_id)
+async def test_the_page_says_that_a_time_after_the_expiry_keeps_it_open(server: Server) -> None:
+    run = await server.stage(post(schedule_ms=START_MS + ACTION_TTL_MS + 9 * DAY_MS))
+    browser = await server.opened(run)
+    assert "so it stays open until" in await server.page(browser, run.run_id)
 
 
-async def test_a_time_that_passed_before_anybody_approved_is_named_as_it_is(house: House) -> None:
-    run = await house.stage(post(schedule_ms=START_MS + HOUR_MS))
-    browser, action_id = await house.opened(run), run.actions[0].id
-    house.clock.advance(hours=2)
+async def test_a_time_that_passed_before_anybody_approved_is_named_as_it_is(server: Server) -> None:
+    run = await server.stage(post(schedule_ms=START_MS + HOUR_MS))
+    browser, action_id = await server.opened(run), run.actions[0].id
+    server.clock.advance(hours=2)
 
-    page = await house.page(browser, run.run_id)
+    page = await server.page(browser, run.run_id)
     assert "Approve for" not in page
     assert "Approve and send at once" in page
-    await house.decide(browser, run.run_id, action_id, "approve")
+    await server.decide(browser, run.run_id, action_id, "approve")
 
-    await house.run_jobs()
-    assert (await house.action(action_id)).status == "executed"
+    await server.run_jobs()
+    assert (await server.action(action_id)).status == "executed"
 
 
-async def test_a_form_from_before_its_time_does_not_send_it_at_once(house: House) -> None:
-    run = await house.stage(post(schedule_ms=START_MS + HOUR_MS))
-    owner, action_id = await house.owner(), run.actions[0].id
-    old = form(await house.page(owner, run.run_id), action_id, "approve")
-    house.clock.advance(hours=2)
+async def test_a_form_from_before_its_time_does_not_send_it_at_once(server: Server) -> None:
+    run = await server.stage(post(schedule_ms=START_MS + HOUR_MS))
+    owner, action_id = await server.owner(), run.actions[0].id
+    old = form(await server.page(owner, run.run_id), action_id, "approve")
+    server.clock.advance(hours=2)
 
     answer = await owner.post(old.address, data=old.fields)
 
     assert answer.status_code == 409
     assert "Approve and send at once" in answer.text
-    assert await house.run_jobs() == 0
-    assert (await house.action(action_id)).status == "awaiting_approval"
+    assert await server.run_jobs() == 0
+    assert (await server.action(action_id)).status == "awaiting_approval"
 
 
-async def test_a_page_of_several_that_names_a_time_that_passed_sends_them_at_once(house: House) -> None:
+async def test_a_page_of_several_that_names_a_time_that_passed_sends_them_at_once(server: Server) -> None:
     times = (START_MS + HOUR_MS, None)
-    run = await house.stage(
+    run = await server.stage(
         *(post("site", connector="site", body=f"Note: {at}.", schedule_ms=at) for at in times)
     )
-    owner, ids = await house.owner(), [action.id for action in run.actions]
-    early = await batch(house, owner, "approve", *ids)
-    house.clock.advance(hours=2)
-    late = await batch(house, owner, "approve", *ids)
+    owner, ids = await server.owner(), [action.id for action in run.actions]
+    early = await batch(server, owner, "approve", *ids)
+    server.clock.advance(hours=2)
+    late = await batch(server, owner, "approve", *ids)
 
     for asked, status in ((early, 409), (late, 303)):
         [each] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
         assert (await owner.post(each.address, data=each.fields)).status_code == status
-    assert [(await house.action(each)).status for each in ids] == ["approved"] * 2
+    assert [(await server.action(each)).status for each in ids] == ["approved"] * 2

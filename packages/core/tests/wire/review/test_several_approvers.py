@@ -10,7 +10,7 @@ import httpx
 import pytest
 from packages.core.tests.wire.review.test_people_and_approvers import invited, two_people
 from tests.support.own_sql import bind_marks
-from tests.support.review.kit import House, mail, post
+from tests.support.review.kit import Server, mail, post
 
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -26,179 +26,179 @@ from assent.use_cases import executions
 from assent_launch.learning import memory
 
 
-async def approve(house: House, action: Action, *browsers: httpx.AsyncClient) -> None:
+async def approve(server: Server, action: Action, *browsers: httpx.AsyncClient) -> None:
     for browser in browsers:
-        answer = await house.decide(browser, action.run_id, action.action_id, "approve")
+        answer = await server.decide(browser, action.run_id, action.action_id, "approve")
         assert answer.status_code == 303, answer.text
 
 
-async def approved_by_two(house: House) -> tuple[Any, Any, Any, Any]:
+async def approved_by_two(server: Server) -> tuple[Any, Any, Any, Any]:
     """An action that Ada and Grace approved, and the two with Lin, who did not."""
-    action = await staged(house)
-    ada, grace, lin = [await invited(house, name) for name in ("Ada", "Grace", "Lin")]
-    await approve(house, action, ada, grace)
+    action = await staged(server)
+    ada, grace, lin = [await invited(server, name) for name in ("Ada", "Grace", "Lin")]
+    await approve(server, action, ada, grace)
     return action, ada, grace, lin
 
 
-async def staged(house: House) -> Action:
-    await two_people(house)
-    run = await house.stage(mail(60))
-    return await house.action(run.actions[0].id)
+async def staged(server: Server) -> Action:
+    await two_people(server)
+    run = await server.stage(mail(60))
+    return await server.action(run.actions[0].id)
 
 
-async def execute(house: House, action: Action) -> Reason | None:
+async def execute(server: Server, action: Action) -> Reason | None:
     """Execute as an agent does; the reason of a refusal."""
     order = ExecutionOrder(
         workspace_id=LOCAL_WORKSPACE, action_id=ActionId(action.action_id), tool=EXECUTE, by="local"
     )
     try:
-        await executions.execute(house.services, order)
+        await executions.execute(server.services, order)
     except Refusal as refusal:
         return refusal.reason
     return None
 
 
-async def find_id(house: House, name: str) -> str:
-    now_ms = house.clock.now_ms()
-    known = await house.app.store.read(lambda: members.list_people(now_ms))
+async def find_id(server: Server, name: str) -> str:
+    now_ms = server.clock.now_ms()
+    known = await server.app.store.read(lambda: members.list_people(now_ms))
     return next(each.person.person_id for each in known if each.person.name == name)
 
 
-async def remove(house: House, name: str) -> None:
-    person_id, now_ms = await find_id(house, name), house.clock.now_ms()
-    assert await house.app.store.write(lambda: members.remove(person_id, now_ms, by="owner"))
+async def remove(server: Server, name: str) -> None:
+    person_id, now_ms = await find_id(server, name), server.clock.now_ms()
+    assert await server.app.store.write(lambda: members.remove(person_id, now_ms, by="owner"))
 
 
-async def demote(house: House, name: str) -> None:
+async def demote(server: Server, name: str) -> None:
     """Take the role of an owner away, as an administrator of the database or a later release does."""
-    person_id = await find_id(house, name)
+    person_id = await find_id(server, name)
     text = "UPDATE people SET role = 'member' WHERE workspace_id = ? AND person_id = ? RETURNING person_id"
-    await house.app.store.write(Single(bind_marks(text, SYSTEM_WORKSPACE, person_id)))
+    await server.app.store.write(Single(bind_marks(text, SYSTEM_WORKSPACE, person_id)))
 
 
-async def test_each_page_says_who_approved_and_how_many_are_missing(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    action = await staged(house)
-    ada, grace = await invited(house, "Ada"), await invited(house, "Grace")
-    assert "0 of 2 people have approved so far. 2 are missing." in await house.page(grace, action.run_id)
-    await approve(house, action, ada)
-    house.clock.advance(seconds=300)
+async def test_each_page_says_who_approved_and_how_many_are_missing(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    action = await staged(server)
+    ada, grace = await invited(server, "Ada"), await invited(server, "Grace")
+    assert "0 of 2 people have approved so far. 2 are missing." in await server.page(grace, action.run_id)
+    await approve(server, action, ada)
+    server.clock.advance(seconds=300)
     said = "1 of 2 people have approved so far. Ada (5 minutes ago). One more is missing."
-    assert said in await house.page(grace, action.run_id)
-    assert said in await house.page(ada, action.run_id)
+    assert said in await server.page(grace, action.run_id)
+    assert said in await server.page(ada, action.run_id)
     assert "1 of 2 approved" in (await grace.get("/inbox")).text
     assert "1 of 2 approved" not in (await ada.get("/inbox")).text
 
 
 async def test_an_approver_takes_back_their_own_after_the_last_approval_and_the_others_stay(
-    house_on_any_store: House,
+    server_on_any_store: Server,
 ) -> None:
-    house = house_on_any_store
-    action, ada, _grace, lin = await approved_by_two(house)
-    assert (await house.action(action.action_id)).status == "approved"
-    answer = await house.decide(ada, action.run_id, action.action_id, "withdraw")
+    server = server_on_any_store
+    action, ada, _grace, lin = await approved_by_two(server)
+    assert (await server.action(action.action_id)).status == "approved"
+    answer = await server.decide(ada, action.run_id, action.action_id, "withdraw")
     assert answer.status_code == 303, answer.text
-    assert (await house.action(action.action_id)).status == "awaiting_approval"
-    assert await execute(house, action) is Reason.REQUIRES_APPROVAL
-    page = await house.page(lin, action.run_id)
+    assert (await server.action(action.action_id)).status == "awaiting_approval"
+    assert await execute(server, action) is Reason.REQUIRES_APPROVAL
+    page = await server.page(lin, action.run_id)
     assert "1 of 2 people have approved so far. Grace (just now)." in page
-    await approve(house, action, lin)
-    assert (await house.action(action.action_id)).status == "approved"
-    assert await execute(house, action) is None
-    assert len(house.mailer.done) == 1
+    await approve(server, action, lin)
+    assert (await server.action(action.action_id)).status == "approved"
+    assert await execute(server, action) is None
+    assert len(server.mailer.done) == 1
 
 
-async def test_someone_who_did_not_approve_withdraws_the_whole_approval(house: House) -> None:
-    action, _ada, _grace, lin = await approved_by_two(house)
-    await house.decide(lin, action.run_id, action.action_id, "withdraw")
-    assert "0 of 2 people have approved so far." in await house.page(lin, action.run_id)
+async def test_someone_who_did_not_approve_withdraws_the_whole_approval(server: Server) -> None:
+    action, _ada, _grace, lin = await approved_by_two(server)
+    await server.decide(lin, action.run_id, action.action_id, "withdraw")
+    assert "0 of 2 people have approved so far." in await server.page(lin, action.run_id)
 
 
-async def test_the_partial_yes_of_someone_who_was_removed_does_not_count(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    action = await staged(house)
-    ada, grace, lin = [await invited(house, name) for name in ("Ada", "Grace", "Lin")]
-    await approve(house, action, ada)
-    await remove(house, "Ada")
-    await approve(house, action, grace)
-    assert (await house.action(action.action_id)).status == "awaiting_approval"
-    await approve(house, action, lin)
-    assert (await house.action(action.action_id)).status == "approved"
-    assert await execute(house, action) is None
+async def test_the_partial_yes_of_someone_who_was_removed_does_not_count(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    action = await staged(server)
+    ada, grace, lin = [await invited(server, name) for name in ("Ada", "Grace", "Lin")]
+    await approve(server, action, ada)
+    await remove(server, "Ada")
+    await approve(server, action, grace)
+    assert (await server.action(action.action_id)).status == "awaiting_approval"
+    await approve(server, action, lin)
+    assert (await server.action(action.action_id)).status == "approved"
+    assert await execute(server, action) is None
 
 
 @pytest.mark.parametrize("how", ["removed", "demoted"])
 async def test_an_approver_who_left_before_the_execution_stops_it_and_the_action_waits_for_another(
-    house_on_any_store: House, how: str
+    server_on_any_store: Server, how: str
 ) -> None:
-    house = house_on_any_store
-    action = await staged(house)
-    grace = await invited(house, "Grace")
-    ada = await invited(house, "Ada", Role.OWNER, ())
-    await approve(house, action, ada, grace)
-    assert (await house.action(action.action_id)).status == "approved"
-    await (remove if how == "removed" else demote)(house, "Ada")
+    server = server_on_any_store
+    action = await staged(server)
+    grace = await invited(server, "Grace")
+    ada = await invited(server, "Ada", Role.OWNER, ())
+    await approve(server, action, ada, grace)
+    assert (await server.action(action.action_id)).status == "approved"
+    await (remove if how == "removed" else demote)(server, "Ada")
 
-    assert await execute(house, action) is Reason.REQUIRES_APPROVAL
-    assert house.mailer.done == []
-    assert (await house.action(action.action_id)).status == "awaiting_approval"
-    page = await house.page(grace, action.run_id)
+    assert await execute(server, action) is Reason.REQUIRES_APPROVAL
+    assert server.mailer.done == []
+    assert (await server.action(action.action_id)).status == "awaiting_approval"
+    page = await server.page(grace, action.run_id)
     assert "a person who approved it may no longer decide here" in page
-    lin = await invited(house, "Lin")
-    await approve(house, action, lin)
-    assert await execute(house, action) is None
-    assert len(house.mailer.done) == 1
+    lin = await invited(server, "Lin")
+    await approve(server, action, lin)
+    assert await execute(server, action) is None
+    assert len(server.mailer.done) == 1
 
 
 async def test_the_memory_holds_no_approval_beside_the_rejection_that_followed_an_approver_who_left(
-    house_on_any_store: House,
+    server_on_any_store: Server,
 ) -> None:
-    house = house_on_any_store
-    action, _ada, _grace, lin = await approved_by_two(house)
-    assert await list_remembered(house) == ["approval"]
-    await remove(house, "Ada")
-    assert await execute(house, action) is Reason.REQUIRES_APPROVAL
-    assert await list_remembered(house) == []
-    answer = await house.decide(lin, action.run_id, action.action_id, "reject", reason="It is too long.")
+    server = server_on_any_store
+    action, _ada, _grace, lin = await approved_by_two(server)
+    assert await list_remembered(server) == ["approval"]
+    await remove(server, "Ada")
+    assert await execute(server, action) is Reason.REQUIRES_APPROVAL
+    assert await list_remembered(server) == []
+    answer = await server.decide(lin, action.run_id, action.action_id, "reject", reason="It is too long.")
     assert answer.status_code == 303, answer.text
-    assert await list_remembered(house) == ["rejection"]
+    assert await list_remembered(server) == ["rejection"]
 
 
-async def list_remembered(house: House) -> list[str]:
+async def list_remembered(server: Server) -> list[str]:
     """The kinds of the memories that later drafts may use."""
     begin = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, most=50)
-    return [each.kind for each in await house.app.store.read(begin)]
+    return [each.kind for each in await server.app.store.read(begin)]
 
 
 async def test_after_an_edit_each_approver_sees_only_what_changed_since_they_approved(
-    house_on_any_store: House,
+    server_on_any_store: Server,
 ) -> None:
-    house = house_on_any_store
-    action = await staged(house)
-    ada, grace = await invited(house, "Ada"), await invited(house, "Grace")
-    await approve(house, action, ada)
+    server = server_on_any_store
+    action = await staged(server)
+    ada, grace = await invited(server, "Ada"), await invited(server, "Grace")
+    await approve(server, action, ada)
     for subject in ("Assent is nearly here", "Assent is finally here"):
-        await house.decide(grace, action.run_id, action.action_id, "edit", subject=subject)
-    page = await house.page(ada, action.run_id)
+        await server.decide(grace, action.run_id, action.action_id, "edit", subject=subject)
+    page = await server.page(ada, action.run_id)
     assert "What changed since you approved it" in page
     assert "nearly" not in page.partition("since you approved it")[2].partition("</details>")[0]
-    assert "What changed since you approved it" not in await house.page(grace, action.run_id)
+    assert "What changed since you approved it" not in await server.page(grace, action.run_id)
     assert "0 of 2 people have approved so far." in page
-    await approve(house, action, ada, grace)
-    assert (await house.action(action.action_id)).status == "approved"
+    await approve(server, action, ada, grace)
+    assert (await server.action(action.action_id)).status == "approved"
 
 
 async def test_what_a_person_published_is_recorded_only_while_all_who_approved_may_decide(
-    house: House,
+    server: Server,
 ) -> None:
-    await two_people(house)
-    run = await house.stage(post("hn", connector="manual", severity=Severity.HIGH))
-    action = await house.action(run.actions[0].id)
-    ada, grace = await invited(house, "Ada"), await invited(house, "Grace")
-    await approve(house, action, ada, grace)
-    await remove(house, "Grace")
+    await two_people(server)
+    run = await server.stage(post("hn", connector="manual", severity=Severity.HIGH))
+    action = await server.action(run.actions[0].id)
+    ada, grace = await invited(server, "Ada"), await invited(server, "Grace")
+    await approve(server, action, ada, grace)
+    await remove(server, "Grace")
 
-    answer = await house.decide(ada, action.run_id, action.action_id, "publish", url="https://example.org/a")
+    answer = await server.decide(ada, action.run_id, action.action_id, "publish", url="https://example.org/a")
 
     assert answer.status_code == 409
-    assert (await house.action(action.action_id)).status == "approved"
+    assert (await server.action(action.action_id)).status == "approved"

@@ -5,30 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.review.kit import House, Provider, form, forms, post
+from tests.support.review.kit import Provider, Server, form, forms, post
 
 from assent.engine.actions.staging import PreparedRun
 from assent.ports import Delivered, Delivery, OutcomeUnknown
 
 
-async def lost(house: House) -> tuple[PreparedRun, str]:
+async def lost(server: Server) -> tuple[PreparedRun, str]:
     """A run whose one action may or may not have been sent."""
-    run = await house.stage(post())
+    run = await server.stage(post())
 
     def silence(action: object) -> Any:
         raise OutcomeUnknown("no answer within 30 seconds")
 
-    good, house.provider.then = house.provider.then, silence
-    await house.decide(await house.opened(run), run.run_id, run.actions[0].id, "approve", then="send")
-    await house.run_jobs()
-    house.provider.then = good
-    assert (await house.action(run.actions[0].id)).execution_state == "outcome_unknown"
+    good, server.provider.then = server.provider.then, silence
+    await server.decide(await server.opened(run), run.run_id, run.actions[0].id, "approve", then="send")
+    await server.run_jobs()
+    server.provider.then = good
+    assert (await server.action(run.actions[0].id)).execution_state == "outcome_unknown"
     return run, run.actions[0].id
 
 
-async def test_the_page_says_what_was_sent_and_when_and_asks(house: House) -> None:
-    run, action_id = await lost(house)
-    page = await house.page(await house.opened(run), run.run_id)
+async def test_the_page_says_what_was_sent_and_when_and_asks(server: Server) -> None:
+    run, action_id = await lost(server)
+    page = await server.page(await server.opened(run), run.run_id)
 
     assert "We do not know whether this went out" in page
     assert "no answer within 30 seconds" in page
@@ -39,38 +39,38 @@ async def test_the_page_says_what_was_sent_and_when_and_asks(house: House) -> No
 
 
 @pytest.mark.rule("E62")
-async def test_that_it_did_not_happen_is_a_signed_in_persons_to_say(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    run, action_id = await lost(house)
-    browser = await house.opened(run)
+async def test_that_it_did_not_happen_is_a_signed_in_persons_to_say(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    run, action_id = await lost(server)
+    browser = await server.opened(run)
     answers = {"outcome": "did_not_happen", "evidence": "Looked at the profile: it is not there."}
 
-    refused = await house.decide(browser, run.run_id, action_id, "resolve", **answers)
+    refused = await server.decide(browser, run.run_id, action_id, "resolve", **answers)
 
     assert refused.status_code == 403
     assert "This needs a signed-in person" in refused.text
     assert 'value="did_not_happen" required checked' in refused.text
-    assert (await house.action(action_id)).execution_state == "outcome_unknown"
+    assert (await server.action(action_id)).execution_state == "outcome_unknown"
     kept = form(refused.text, action_id, "resolve").fields
     assert kept["evidence"] == answers["evidence"]
 
-    taken = await house.decide(await house.owner(), run.run_id, action_id, "resolve", **answers)
+    taken = await server.decide(await server.owner(), run.run_id, action_id, "resolve", **answers)
 
     assert taken.status_code == 303
-    assert (await house.action(action_id)).execution_state == "retryable"
-    house.clock.advance(seconds=1)  # the job of each try is named by its time
-    await house.decide(browser, run.run_id, action_id, "send")
-    await house.run_jobs()
-    assert (await house.action(action_id)).status == "executed"
-    assert len(house.provider.done) == 2
+    assert (await server.action(action_id)).execution_state == "retryable"
+    server.clock.advance(seconds=1)  # the job of each try is named by its time
+    await server.decide(browser, run.run_id, action_id, "send")
+    await server.run_jobs()
+    assert (await server.action(action_id)).status == "executed"
+    assert len(server.provider.done) == 2
 
 
-async def test_that_nobody_can_say_yet_is_kept_and_changes_nothing_else(house_on_any_store: House) -> None:
-    house = house_on_any_store
-    run, action_id = await lost(house)
-    browser, before = await house.opened(run), await house.action(action_id)
+async def test_that_nobody_can_say_yet_is_kept_and_changes_nothing_else(server_on_any_store: Server) -> None:
+    server = server_on_any_store
+    run, action_id = await lost(server)
+    browser, before = await server.opened(run), await server.action(action_id)
 
-    answer = await house.decide(
+    answer = await server.decide(
         browser,
         run.run_id,
         action_id,
@@ -80,16 +80,16 @@ async def test_that_nobody_can_say_yet_is_kept_and_changes_nothing_else(house_on
     )
 
     assert answer.status_code == 303
-    assert await house.action(action_id) == before
-    kind, facts = (await house.events(run.run_id))[-1]
+    assert await server.action(action_id) == before
+    kind, facts = (await server.events(run.run_id))[-1]
     assert (kind, facts["evidence"]) == ("outcome_still_unknown", "Their page is down.")
-    assert "Their page is down." in await house.page(browser, run.run_id)
+    assert "Their page is down." in await server.page(browser, run.run_id)
 
 
-async def test_an_answer_needs_a_choice_and_evidence(house: House) -> None:
-    run, action_id = await lost(house)
-    browser = await house.opened(run)
-    before = await house.everything()
+async def test_an_answer_needs_a_choice_and_evidence(server: Server) -> None:
+    run, action_id = await lost(server)
+    browser = await server.opened(run)
+    before = await server.everything()
 
     for fields in (
         {"evidence": "x"},
@@ -97,23 +97,23 @@ async def test_an_answer_needs_a_choice_and_evidence(house: House) -> None:
         {"outcome": "happened", "evidence": " "},
         {"outcome": "happened", "evidence": "x" * 2_001},
     ):
-        answer = await house.decide(browser, run.run_id, action_id, "resolve", **fields)
+        answer = await server.decide(browser, run.run_id, action_id, "resolve", **fields)
         assert answer.status_code == 400
 
-    assert await house.everything() == before
+    assert await server.everything() == before
 
 
 async def test_a_person_lets_the_provider_be_asked_at_once(
-    house_on_any_store: House, monkeypatch: pytest.MonkeyPatch
+    server_on_any_store: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Signed in, of a provider that can be asked, also after the job that asks has ended."""
-    house = house_on_any_store
-    run, action_id = await lost(house)
+    server = server_on_any_store
+    run, action_id = await lost(server)
     assert "look_now" not in [
-        each.decision for each in forms(await house.page(await house.opened(run), run.run_id))
+        each.decision for each in forms(await server.page(await server.opened(run), run.run_id))
     ]
-    owner = await house.owner()
-    assert "look_now" not in [each.decision for each in forms(await house.page(owner, run.run_id))]
+    owner = await server.owner()
+    assert "look_now" not in [each.decision for each in forms(await server.page(owner, run.run_id))]
     monkeypatch.setattr(Provider, "delivery", Delivery("read_back"))
     found = Delivered("post-7", "https://social.example/posts/7")
 
@@ -122,10 +122,10 @@ async def test_a_person_lets_the_provider_be_asked_at_once(
 
     monkeypatch.setattr(Provider, "look_up", look_up)
 
-    answer = await house.decide(owner, run.run_id, action_id, "look_now")
+    answer = await server.decide(owner, run.run_id, action_id, "look_now")
 
     assert (answer.status_code, "did=look_now" in answer.headers["location"]) == (303, True)
-    assert "had the provider asked at once" in await house.page(owner, run.run_id)
-    await house.run_jobs()
-    action = await house.action(action_id)
-    assert (action.status, action.external_id, len(house.provider.done)) == ("executed", "post-7", 1)
+    assert "had the provider asked at once" in await server.page(owner, run.run_id)
+    await server.run_jobs()
+    action = await server.action(action_id)
+    assert (action.status, action.external_id, len(server.provider.done)) == ("executed", "post-7", 1)

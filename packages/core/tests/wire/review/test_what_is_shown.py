@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from packages.core.tests.wire.review.test_inbox import batch
 from tests.support.edits import edit
-from tests.support.review.kit import House, form, post
+from tests.support.review.kit import Server, form, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.gate import Decider
@@ -24,15 +24,15 @@ PICTURE = Media(
 )
 
 
-async def edit_as_agent(house: House, action_id: str, **changes: Any) -> None:
+async def edit_as_agent(server: Server, action_id: str, **changes: Any) -> None:
     decider = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
-    await edit(house.app.owner_services, decider, ActionId(action_id), changes)
+    await edit(server.app.owner_services, decider, ActionId(action_id), changes)
 
 
 async def test_what_is_decided_together_is_shown_with_its_picture_link_target_and_details(
-    house: House,
+    server: Server,
 ) -> None:
-    run = await house.stage(
+    run = await server.stage(
         post("site", connector="site", title="One", body="The first note."),
         post(
             "site",
@@ -46,9 +46,9 @@ async def test_what_is_decided_together_is_shown_with_its_picture_link_target_an
         ),
     )
     first, second = (action.id for action in run.actions)
-    await edit_as_agent(house, first, media=(PICTURE,))
+    await edit_as_agent(server, first, media=(PICTURE,))
 
-    page = (await batch(house, await house.owner(), "approve", first, second)).text
+    page = (await batch(server, await server.owner(), "approve", first, second)).text
 
     assert f'src="/runs/{run.run_id}/pictures/{"a1" * 32}.png"' in page
     for fact in (
@@ -63,23 +63,25 @@ async def test_what_is_decided_together_is_shown_with_its_picture_link_target_an
         assert fact in page, fact
 
 
-async def test_the_call_of_a_workflow_is_shown_where_several_steps_are_decided_together(house: House) -> None:
+async def test_the_call_of_a_workflow_is_shown_where_several_steps_are_decided_together(
+    server: Server,
+) -> None:
     call = {"tool": "chieflab_refund", "args": {"amount": 900}}
     step = post("workflow", verb="confirm", connector="workflow", title="Ship it", details={"call": call})
-    run = await house.stage(step)
+    run = await server.stage(step)
 
-    page = (await batch(house, await house.owner(), "approve", run.actions[0].id)).text
+    page = (await batch(server, await server.owner(), "approve", run.actions[0].id)).text
 
     assert "chieflab_refund" in page and "900" in page
 
 
-async def test_what_has_an_html_part_is_decided_alone(house: House) -> None:
+async def test_what_has_an_html_part_is_decided_alone(server: Server) -> None:
     plain, rich = post("site", connector="site"), post("site", connector="site", html="<p>Something else</p>")
-    run = await house.stage(plain, rich)
-    owner = await house.owner()
+    run = await server.stage(plain, rich)
+    owner = await server.owner()
 
     assert f"pick-{run.actions[1].id}" not in (await owner.get("/inbox")).text
-    assert (await batch(house, owner, "approve", *(action.id for action in run.actions))).status_code == 400
+    assert (await batch(server, owner, "approve", *(action.id for action in run.actions))).status_code == 400
 
 
 CHANGED: dict[str, Any] = {
@@ -125,13 +127,13 @@ def test_every_field_of_an_effect_that_changed_is_listed() -> None:
         assert words.get(name, CHANGED.get(name, "2026")) in said, name
 
 
-async def test_a_picture_that_was_attached_after_a_look_is_said_to_have_changed(house: House) -> None:
-    run = await house.stage(post("site", connector="site", title="One", body="The first note."))
-    owner = await house.owner()
-    await house.page(owner, run.run_id)
-    await edit_as_agent(house, run.actions[0].id, media=(PICTURE,))
+async def test_a_picture_that_was_attached_after_a_look_is_said_to_have_changed(server: Server) -> None:
+    run = await server.stage(post("site", connector="site", title="One", body="The first note."))
+    owner = await server.owner()
+    await server.page(owner, run.run_id)
+    await edit_as_agent(server, run.actions[0].id, media=(PICTURE,))
 
-    page = await house.page(owner, run.run_id)
+    page = await server.page(owner, run.run_id)
 
     [box] = re.findall(
         r'<div class="panel always" data-panel="changes">(.*?)<div class="panel', page, re.DOTALL

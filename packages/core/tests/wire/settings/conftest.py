@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.support.review.kit import House
+from tests.support.review.kit import Server
 
 
 @pytest.fixture
-async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    made = House(database_url, tmp_path)
+async def server(database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
+    made = Server(database_url, tmp_path)
     try:
         yield made
     finally:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import httpx
 import pytest
 from packages.core.tests.wire.review.test_people_and_approvers import invited
-from tests.support.review.kit import House, forms, post
+from tests.support.review.kit import Server, forms, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.webhooks import subscriptions
@@ -34,11 +34,11 @@ class Receiver:
 
 
 @pytest.fixture
-def receiver(house: House) -> Receiver:
+def receiver(server: Server) -> Receiver:
     made = Receiver()
-    services = house.app.owner_services
+    services = server.app.owner_services
     outgoing = dataclasses.replace(services.outgoing, post_webhook=made.post)
-    house.app.owner_services = dataclasses.replace(services, outgoing=outgoing)
+    server.app.owner_services = dataclasses.replace(services, outgoing=outgoing)
     return made
 
 
@@ -53,24 +53,24 @@ async def send(browser: httpx.AsyncClient, address: str, **fields: str) -> httpx
     return await browser.post(address, data={"nonce": form.fields["nonce"], **fields})
 
 
-async def known(house: House) -> tuple[Subscription, ...]:
-    return await house.app.store.read(lambda: subscriptions.list_all(LOCAL_WORKSPACE))
+async def known(server: Server) -> tuple[Subscription, ...]:
+    return await server.app.store.read(lambda: subscriptions.list_all(LOCAL_WORKSPACE))
 
 
 @pytest.mark.own_database
 async def test_a_person_adds_tests_changes_and_removes_an_address_and_sees_how_it_fares(
-    house: House, receiver: Receiver
+    server: Server, receiver: Receiver
 ) -> None:
-    browser = await house.owner()
+    browser = await server.owner()
     assert (await send(browser, PAGE, url=URL, **tick("waiting", "failed"))).status_code == 303
-    [made] = await known(house)
+    [made] = await known(server)
     assert (made.url, made.created_by, made.enabled) == (URL, "owner", True)
     assert made.events == ("waiting", "failed")
     here = f"{PAGE}/{made.subscription_id}"
 
     assert (await send(browser, f"{here}/test")).status_code == 303
-    run = await house.stage(post())
-    await house.run_jobs()
+    run = await server.stage(post())
+    await server.run_jobs()
     assert receiver.posted == [URL, URL]
     page = (await browser.get(f"{PAGE}?subscription={made.subscription_id}&state=delivered")).text
     assert "webhook.test" in page and f"/actions/{run.actions[0].id}" in page
@@ -78,44 +78,44 @@ async def test_a_person_adds_tests_changes_and_removes_an_address_and_sees_how_i
     assert "No delivery matches" in (await browser.get(f"{PAGE}?state=failed")).text
 
     receiver.status = 500
-    house.clock.advance(seconds=1)
+    server.clock.advance(seconds=1)
     await send(browser, f"{here}/test")
-    await house.run_jobs()
+    await server.run_jobs()
     assert "Last try failed" in (await browser.get(PAGE)).text
-    house.clock.advance(hours=25)
+    server.clock.advance(hours=25)
     assert ">Failing<" in (await browser.get(PAGE)).text
 
     answer = await send(browser, f"{here}/change", enabled="on", **tick("executed"))
     assert answer.status_code == 303
-    [changed] = await known(house)
+    [changed] = await known(server)
     assert (changed.enabled, changed.events) == (True, ("executed",))
     await send(browser, f"{here}/change", **tick("executed"))
-    [changed] = await known(house)
+    [changed] = await known(server)
     assert (changed.enabled, changed.failing_since_ms) == (False, None)
     assert f"{here}/test" not in (await browser.get(PAGE)).text
     assert (await send(browser, f"{here}/remove")).status_code == 303
-    assert await known(house) == ()
+    assert await known(server) == ()
     assert (await browser.post(f"{here}/remove", data={})).status_code == 403
 
 
 @pytest.mark.own_database
 async def test_a_wrong_address_is_explained_and_kept_in_the_form_and_members_cannot_add_one(
-    house: House,
+    server: Server,
 ) -> None:
-    browser = await house.owner()
+    browser = await server.owner()
     for url, said in (("https://10.0.0.1/x", "not public"), ("http://example.org/", "only https")):
         answer = await send(browser, PAGE, url=url, **tick(*EVENTS))
         assert answer.status_code == 400
         assert said in answer.text and f'value="{url}"' in answer.text
     assert "Choose at least one" in (await send(browser, PAGE, url=URL)).text
-    assert await known(house) == ()
+    assert await known(server) == ()
 
     await send(browser, PAGE, url=URL, **tick(*EVENTS))
-    [made] = await known(house)
-    member = await invited(house, "Grace")
+    [made] = await known(server)
+    member = await invited(server, "Grace")
     page = await member.get(PAGE)
     assert SHOWN in page.text
     assert not [each for each in forms(page.text) if each.address.startswith(PAGE) and "url" in each.fields]
     refused = await member.post(f"{PAGE}/{made.subscription_id}/remove", data={})
     assert (refused.status_code, OWNERS_ONLY.title in refused.text) == (403, True)
-    assert len(await known(house)) == 1
+    assert len(await known(server)) == 1

@@ -11,7 +11,7 @@ import pytest
 from packages.core.tests.unit.kernel.test_images import SCRIPT, chunk, png
 from tests.support.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
 from tests.support.keyed_browser import KeyedBrowser
-from tests.support.review.kit import House, forms, mail, path_of, post
+from tests.support.review.kit import Server, forms, mail, path_of, post
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import BASE_URL
 
@@ -27,8 +27,8 @@ FEED = f"/feed/{LOCAL_WORKSPACE}/"
 
 
 @pytest.fixture
-async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    made = House(database_url, tmp_path, built_in=True)
+async def server(database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
+    made = Server(database_url, tmp_path, built_in=True)
     try:
         yield made
     finally:
@@ -50,31 +50,31 @@ async def upload(browser: KeyedBrowser, picture: bytes) -> httpx.Response:
     return await browser.post(form.address, data=nonce, files={"picture": ("logo.png", picture, "image/png")})
 
 
-async def publish(house: House, browser: KeyedBrowser) -> str:
+async def publish(server: Server, browser: KeyedBrowser) -> str:
     """Publish a page of the workspace's site; returns its path."""
-    run = await house.stage(
+    run = await server.stage(
         post(
             "site", connector="site", verb="publish", title="La Loma is back", body="240 bags.\n\nOn Tuesday."
         )
     )
-    await house.decide(browser, run.run_id, run.actions[0].id, "approve", then="send")
-    await house.run_jobs()
-    return path_of((await house.action(run.actions[0].id)).external_url or "")
+    await server.decide(browser, run.run_id, run.actions[0].id, "approve", then="send")
+    await server.run_jobs()
+    return path_of((await server.action(run.actions[0].id)).external_url or "")
 
 
 @pytest.mark.own_database
-async def test_public_pages_carry_the_name_the_logo_and_the_colour_of_the_company(house: House) -> None:
-    owner = await house.owner()
+async def test_public_pages_carry_the_name_the_logo_and_the_colour_of_the_company(server: Server) -> None:
+    owner = await server.owner()
     answer = await upload(owner, png(more=chunk(b"tEXt", b"Comment\0" + SCRIPT)))
     assert answer.status_code == 303
     drafted = answer.headers["location"]
-    brand = await house.app.store.read(lambda: brands.find(LOCAL_WORKSPACE))
+    brand = await server.app.store.read(lambda: brands.find(LOCAL_WORKSPACE))
     assert (brand.name, brand.logo_digest) == ("local", ""), "an upload alone changes nothing"
     shown = next(each for each in forms((await owner.get(drafted)).text) if each.fields.get("logo"))
     fields = {**shown.fields, "name": "Harbor & Pine", "painted": "on", "accent": "#7A3B14"}
     assert (await owner.post(shown.address, data=fields)).headers["location"].endswith("did=saved")
 
-    path, stranger = await publish(house, owner), house.browser()
+    path, stranger = await publish(server, owner), server.browser()
     for page in [(await stranger.get(each)).text for each in (FEED, path)]:
         assert page.count("Harbor &amp; Pine") >= 2 and "local" not in page
         assert page.count("Assent") == 1 and "Published with Assent" in page.partition("<footer>")[2]
@@ -92,15 +92,15 @@ async def test_public_pages_carry_the_name_the_logo_and_the_colour_of_the_compan
     assert logo.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in logo.headers["content-security-policy"]
     assert (await stranger.get(f"{FEED}logo/{'0' * 64}")).status_code == 404
-    kinds = [kind for kind, _ in await house.events(LOCAL_WORKSPACE)]
+    kinds = [kind for kind, _ in await server.events(LOCAL_WORKSPACE)]
     assert "workspace_renamed" in kinds and "brand_changed" in kinds
 
 
 @pytest.mark.own_database
-async def test_a_workspace_without_posts_reveals_no_brand(house: House) -> None:
-    await house.app.prepare()
+async def test_a_workspace_without_posts_reveals_no_brand(server: Server) -> None:
+    await server.app.prepare()
     for path in ("brand.css", f"logo/{'0' * 64}"):
-        assert (await house.browser().get(FEED + path)).status_code == 404
+        assert (await server.browser().get(FEED + path)).status_code == 404
 
 
 @pytest.mark.own_database
@@ -112,22 +112,24 @@ async def test_a_workspace_without_posts_reveals_no_brand(house: House) -> None:
         (b"", "Choose a PNG"),
     ],
 )
-async def test_a_logo_that_is_no_picture_is_refused_in_words(house: House, picture: bytes, said: str) -> None:
-    owner = await house.owner()
+async def test_a_logo_that_is_no_picture_is_refused_in_words(
+    server: Server, picture: bytes, said: str
+) -> None:
+    owner = await server.owner()
     answer = await upload(owner, picture)
     assert answer.status_code == 400 and said in answer.text
     assert (await upload(owner, png(more=chunk(b"tEXt", b"x" * 600_000)))).status_code == 413
 
 
 @pytest.mark.own_database
-async def test_a_member_changes_neither_brand_nor_policy_nor_keys(house: House) -> None:
-    await house.app.prepare()
+async def test_a_member_changes_neither_brand_nor_policy_nor_keys(server: Server) -> None:
+    await server.app.prepare()
     person = Person("grace", "Grace", Role.MEMBER, None)
-    entropy, now_ms = b"x" * people.ENTROPY_BYTES, house.clock.now_ms()
-    token = await house.app.store.write(
+    entropy, now_ms = b"x" * people.ENTROPY_BYTES, server.clock.now_ms()
+    token = await server.app.store.write(
         lambda: members.invite(person, (LOCAL_WORKSPACE,), entropy, now_ms, by="Ada")
     )
-    member = house.browser()
+    member = server.browser()
     await member.post(f"/sign-in/{token}", data={"name": "Grace"})
     for path in ("/settings/workspace", "/settings/policy", "/settings/keys"):
         page = (await member.get(path)).text
@@ -138,21 +140,21 @@ async def test_a_member_changes_neither_brand_nor_policy_nor_keys(house: House) 
 
 
 @pytest.mark.own_database
-async def test_no_workspace_is_renamed_to_the_name_of_another(house: House) -> None:
-    owner = await house.owner(name="Ada")
-    now_ms = house.clock.now_ms()
-    other = WorkspaceId(house.services.new_id(now_ms))
-    await house.app.store.write(lambda: tenancy.create_workspace(other, "Acme", now_ms, by="test"))
+async def test_no_workspace_is_renamed_to_the_name_of_another(server: Server) -> None:
+    owner = await server.owner(name="Ada")
+    now_ms = server.clock.now_ms()
+    other = WorkspaceId(server.services.new_id(now_ms))
+    await server.app.store.write(lambda: tenancy.create_workspace(other, "Acme", now_ms, by="test"))
 
     for name, status in (("ACME", 409), ("Home", 303), ("LOCAL", 303), ("local", 303)):
         answer = await send(owner, "/settings/workspace", "/settings/workspace", name=name)
         assert answer.status_code == status, name
-    assert (await house.app.store.read(lambda: tenancy.get_workspace(LOCAL_WORKSPACE))).name == "local"
+    assert (await server.app.store.read(lambda: tenancy.get_workspace(LOCAL_WORKSPACE))).name == "local"
 
 
 @pytest.mark.own_database
-async def test_two_approvals_for_mail_are_set_in_the_matrix_and_hold(house: House) -> None:
-    owner = await house.owner(name="Ada")
+async def test_two_approvals_for_mail_are_set_in_the_matrix_and_hold(server: Server) -> None:
+    owner = await server.owner(name="Ada")
     answer = await send(
         owner, "/settings/policy", "/policy", **{"preset": "relay", "channel.email.count": "2"}
     )
@@ -160,26 +162,26 @@ async def test_two_approvals_for_mail_are_set_in_the_matrix_and_hold(house: Hous
     page = (await owner.get(answer.headers["location"])).text
     assert "Saved." in page
     assert "E-mail needs 2 different signed-in people." in page
-    found = await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+    found = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
     assert found.source["rule"] == [
         {"name": "E-mail", "when": {"channel": "email"}, "ask": {"assurance": "person", "approvers": 2}}
     ]
-    run = await house.stage(mail(1))
-    await house.decide(owner, run.run_id, run.actions[0].id, "approve")
-    assert (await house.action(run.actions[0].id)).status is Status.AWAITING_APPROVAL
+    run = await server.stage(mail(1))
+    await server.decide(owner, run.run_id, run.actions[0].id, "approve")
+    assert (await server.action(run.actions[0].id)).status is Status.AWAITING_APPROVAL
     # The row is filled in again, and the rest of the policy is kept when something else is saved.
     assert (
         '<option value="2" selected>' in page.partition('name="channel.email.count"')[2].partition("</tr>")[0]
     )
     denied = {"preset": "people", "channel.email.count": "1", "channel.x.who": "deny"}
     await send(owner, "/settings/policy", "/policy", **denied)
-    rules = (await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))).source["rule"]
+    rules = (await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))).source["rule"]
     assert [each["name"] for each in rules] == ["X"] and "deny" in rules[0]
 
 
 @pytest.mark.own_database
-async def test_a_key_comes_with_its_snippets_and_says_when_it_was_used(house: House) -> None:
-    owner = await house.owner()
+async def test_a_key_comes_with_its_snippets_and_says_when_it_was_used(server: Server) -> None:
+    owner = await server.owner()
     settings = (await owner.get("/settings")).text
     assert "Webhooks" not in settings and "Credits" not in settings
     page = (await send(owner, "/settings/keys", "/keys", label="Claude", rights="all")).text
@@ -190,22 +192,22 @@ async def test_a_key_comes_with_its_snippets_and_says_when_it_was_used(house: Ho
     headers = {"Authorization": f"Bearer clp_live_{key}", "Accept": "application/json"}
     called = await owner.post("/api/tools/chieflab_get_workspace", headers=headers, json={})
     assert called.status_code == 200, called.text
-    await house.app.callers.flush()
+    await server.app.callers.flush()
     assert "Last used" in (await owner.get("/settings/keys")).text
-    keys = await house.app.store.read(lambda: tenancy.list_keys(LOCAL_WORKSPACE))
-    seen = await house.app.store.read(lambda: callers.list_seen(LOCAL_WORKSPACE))
-    assert seen == {f"key:{keys[0].key_id}": house.clock.now_ms()}
+    keys = await server.app.store.read(lambda: tenancy.list_keys(LOCAL_WORKSPACE))
+    seen = await server.app.store.read(lambda: callers.list_seen(LOCAL_WORKSPACE))
+    assert seen == {f"key:{keys[0].key_id}": server.clock.now_ms()}
 
 
 @pytest.mark.own_database
-async def test_the_first_run_page_ticks_a_client_and_makes_a_sample_that_waits(house: House) -> None:
-    owner = await house.owner()
+async def test_the_first_run_page_ticks_a_client_and_makes_a_sample_that_waits(server: Server) -> None:
+    owner = await server.owner()
     page = (await owner.get("/start")).text
     assert [each in page for each in ("cursor://anysphere.", "vscode:mcp/install?")] == [True, True]
     assert "Waiting for your client" in page and "Choose a name" in page
     assert "--data-dir" in page
-    house.app.callers.note(tenancy.LOCAL_PRINCIPAL, house.clock.now_ms())
-    await house.app.callers.flush()
+    server.app.callers.note(tenancy.LOCAL_PRINCIPAL, server.clock.now_ms())
+    await server.app.callers.flush()
     ticked = (await owner.get("/start")).text
     assert "A client connected" in ticked and 'hx-trigger="every' not in ticked
 
@@ -228,41 +230,41 @@ async def test_the_first_run_page_ticks_a_client_and_makes_a_sample_that_waits(h
     ],
 )
 async def test_a_person_comes_back_after_signing_in_to_a_page_of_this_server_alone(
-    house: House, then: str, led: str
+    server: Server, then: str, led: str
 ) -> None:
-    browser = house.browser()
+    browser = server.browser()
     refused = await browser.get("/settings/policy?did=saved")
     assert refused.status_code == 401 and "/sign-in?then=%2Fsettings%2Fpolicy%3Fdid%3Dsaved" in refused.text
     await browser.get("/sign-in", params={"then": then})
-    answer = await browser.post(await house.sign_in_path(), data={"name": "Ada"})
+    answer = await browser.post(await server.sign_in_path(), data={"name": "Ada"})
     assert (answer.status_code, answer.headers["location"]) == (303, led)
     assert not browser.cookies.get("assent-then")
 
 
 @pytest.mark.own_database
-async def test_a_draft_leads_a_signed_in_person_to_the_connection_that_it_lacks(house: House) -> None:
-    owner, run = await house.owner(), await house.stage(mail(1))
+async def test_a_draft_leads_a_signed_in_person_to_the_connection_that_it_lacks(server: Server) -> None:
+    owner, run = await server.owner(), await server.stage(mail(1))
     link = f'href="/connect/smtp?workspace={LOCAL_WORKSPACE}"'
-    assert link in await house.page(owner, run.run_id)
-    assert link not in await house.page(await house.opened(run), run.run_id)
+    assert link in await server.page(owner, run.run_id)
+    assert link not in await server.page(await server.opened(run), run.run_id)
 
 
 @pytest.mark.own_database
 async def test_the_start_page_leads_a_signed_in_person_to_the_inbox_and_others_to_sign_in(
-    house: House,
+    server: Server,
 ) -> None:
-    owner = await house.owner()
+    owner = await server.owner()
     answer = await owner.get("/")
     assert (answer.status_code, answer.headers["location"]) == (303, "/inbox")
-    stranger = await house.browser().get("/")
+    stranger = await server.browser().get("/")
     assert stranger.status_code == 200 and 'class="button primary" href="/sign-in"' in stranger.text
 
 
 @pytest.mark.own_database
 async def test_a_form_that_is_out_of_date_keeps_the_typed_text_and_the_frame_but_no_secret(
-    house: House,
+    server: Server,
 ) -> None:
-    owner = await house.owner()
+    owner = await server.owner()
     text = "Two sentences. They took a while to write."
     typed = {"nonce": "old", "rules": text, "password": "my secret word", "key": "sk_ secret"}
     answer = await owner.post("/settings/policy", data=typed)
@@ -272,25 +274,25 @@ async def test_a_form_that_is_out_of_date_keeps_the_typed_text_and_the_frame_but
     for path in ("/sessions/00000000-0000-7000-8000-000000000009", "/no-such-page"):
         lost = await owner.get(path)
         assert lost.status_code == 404 and 'class="side-nav"' in lost.text, path
-    stranger = await house.browser().get("/no-such-page")
+    stranger = await server.browser().get("/no-such-page")
     assert stranger.status_code == 404 and "side-nav" not in stranger.text
     program = await owner.get("/no-such-page", headers={"Accept": "application/json"})
     assert program.json() == {"error": "Not Found"}
 
 
 @pytest.mark.own_database
-async def test_a_person_lands_on_the_first_steps_until_something_was_prepared(house: House) -> None:
-    fresh = await house.browser().post(await house.sign_in_path(), data={"name": "Ada"})
-    await house.stage(post())
-    later = await house.browser().post(await house.sign_in_path(), data={"name": "Ada"})
+async def test_a_person_lands_on_the_first_steps_until_something_was_prepared(server: Server) -> None:
+    fresh = await server.browser().post(await server.sign_in_path(), data={"name": "Ada"})
+    await server.stage(post())
+    later = await server.browser().post(await server.sign_in_path(), data={"name": "Ada"})
 
     assert [each.headers["location"] for each in (fresh, later)] == ["/start", "/inbox"]
 
 
 @pytest.mark.own_database
-async def test_with_two_workspaces_there_is_one_picker_on_every_page(house: House) -> None:
-    owner = await house.owner()
-    await house.browser().post("/get-key", data={"email": "kari@example.org"})
+async def test_with_two_workspaces_there_is_one_picker_on_every_page(server: Server) -> None:
+    owner = await server.owner()
+    await server.browser().post("/get-key", data={"email": "kari@example.org"})
     for path in ("/inbox", "/runs", "/settings/policy", "/connectors"):
         page = (await owner.get(path)).text
         assert page.count('name="workspace"') == 1, path
@@ -301,17 +303,19 @@ async def test_sign_in_links_are_mailed_by_the_mail_server_that_was_connected_on
 ) -> None:
     allowed: Any = ("127.0.0.1",)
     inbox = Inbox()
-    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, BASE_URL, built_in=True, allow_hosts=allowed)
+    server = Server(
+        new_sqlite(tmp_path / "assent.db"), tmp_path, BASE_URL, built_in=True, allow_hosts=allowed
+    )
     async with mail_server(inbox, auth=True) as port:
         try:
-            owner = await house.owner()
-            assert not await house.services.outgoing.can_send_notes()
+            owner = await server.owner()
+            assert not await server.services.outgoing.can_send_notes()
             fields = {"from": "Harbor <post@harbor.example>", "host": "127.0.0.1", "port": str(port)}
             more = {"encryption": "none", "user": USER, "password": PASSWORD}
             where = f"/connect/smtp?workspace={LOCAL_WORKSPACE}"
             answer = await send(owner, where, f"/mail?workspace={LOCAL_WORKSPACE}", **fields, **more)
             assert answer.headers["location"].endswith("did=connected"), answer.text
-            assert await house.services.outgoing.can_send_notes()
+            assert await server.services.outgoing.can_send_notes()
 
             invited = await send(
                 owner,
@@ -327,11 +331,11 @@ async def test_sign_in_links_are_mailed_by_the_mail_server_that_was_connected_on
                 inbox.message()["To"] == "grace@example.org" and "/sign-in/" in inbox.message().get_content()
             )
             inbox.taken.clear()
-            await mailed_links.ask(house.services, "grace@example.org", "203.0.113.1")
-            await house.run_jobs()
+            await mailed_links.ask(server.services, "grace@example.org", "203.0.113.1")
+            await server.run_jobs()
             assert inbox.message()["From"] == "Harbor <post@harbor.example>"
         finally:
-            await house.close()
+            await server.close()
 
 
 RULE = '[[rule]]\nname = "Two for mail"\nwhen = { channel = "email" }\nask = { approvers = 2 }'
@@ -345,17 +349,17 @@ async def save(browser: httpx.AsyncClient, **typed: str) -> httpx.Response:
 
 
 @pytest.mark.own_database
-async def test_rules_of_the_page_hold_and_are_shown_in_words(house: House) -> None:
-    browser = await house.owner()
+async def test_rules_of_the_page_hold_and_are_shown_in_words(server: Server) -> None:
+    browser = await server.owner()
     assert (await save(browser, preset="people", rules=RULE)).status_code == 303
     page = (await browser.get("/settings/policy")).text
     assert "Two for mail: if the channel is email, it needs 2 different signed-in people." in page
     assert "Only people, signed in, and own rules." in page
-    found = await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+    found = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
     assert (found.version, found.source["preset"], found.by) == (1, "people", "owner")
     again = await save(browser, preset="relay")
     assert again.status_code == 303
-    kept = await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+    kept = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
     assert kept.source["rule"] == found.source["rule"]
 
 
@@ -368,13 +372,15 @@ async def test_rules_of_the_page_hold_and_are_shown_in_words(house: House) -> No
         (RULE.replace("ask", "allow"), "rule[1]"),
     ],
 )
-async def test_a_mistake_saves_nothing_and_keeps_what_was_typed(house: House, typed: str, said: str) -> None:
-    browser = await house.owner()
+async def test_a_mistake_saves_nothing_and_keeps_what_was_typed(
+    server: Server, typed: str, said: str
+) -> None:
+    browser = await server.owner()
     answer = await save(browser, preset="people", rules=typed)
     assert answer.status_code == 400
     assert "Nothing was saved" in answer.text
     assert said in answer.text
     [form] = [each for each in forms(answer.text) if each.address == "/settings/policy"]
     assert form.fields["rules"] == typed
-    found = await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+    found = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
     assert found.version == 0

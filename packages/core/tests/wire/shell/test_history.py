@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 from tests.support.keyed_browser import KeyedBrowser
-from tests.support.review.kit import House, forms, path_of, post
+from tests.support.review.kit import Server, forms, path_of, post
 from tests.support.shell import stories, weeks
 from tests.support.shell.weeks import Weeks
 
@@ -27,8 +27,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.own_database]
 class Past:
     """A server with several weeks behind it, and its owner."""
 
-    def __init__(self, house: House, owner: KeyedBrowser, found: Weeks) -> None:
-        self.house = house
+    def __init__(self, server: Server, owner: KeyedBrowser, found: Weeks) -> None:
+        self.server = server
         self.owner = owner
         self.found = found
 
@@ -47,14 +47,14 @@ class Past:
 
 @pytest.fixture
 async def past(database_url: str, tmp_path: Path) -> AsyncIterator[Past]:
-    house = House(database_url, tmp_path)
-    found = await weeks.live_through(house)
-    owner = await house.owner(name="Ingrid Solberg")
+    server = Server(database_url, tmp_path)
+    found = await weeks.live_through(server)
+    owner = await server.owner(name="Ingrid Solberg")
     ingrid = Person(people.OWNER, "Ingrid Solberg", Role.OWNER, "ingrid@example.org")
-    now_ms = house.clock.now_ms()
-    await house.app.store.write(lambda: members.change(ingrid, (), now_ms, by="test"))
-    yield Past(house, owner, found)
-    await house.close()
+    now_ms = server.clock.now_ms()
+    await server.app.store.write(lambda: members.change(ingrid, (), now_ms, by="test"))
+    yield Past(server, owner, found)
+    await server.close()
 
 
 def rows(page: str) -> list[str]:
@@ -71,7 +71,7 @@ async def test_weeks_are_searched_measured_learned_from_and_summed_up(past: Past
     await memory_says_how_often_it_was_used_and_is_written_by_hand(past)
     await numbers_are_added_by_hand_and_measured(past)
     await times_are_in_the_zone_of_the_reader(past)
-    assert (await past.house.services.verify_journal(LOCAL_WORKSPACE)).ok
+    assert (await past.server.services.verify_journal(LOCAL_WORKSPACE)).ok
 
 
 async def runs_are_named_and_found_by_their_content(past: Past) -> None:
@@ -190,12 +190,12 @@ async def numbers_are_added_by_hand_and_measured(past: Past) -> None:
         answer = await past.owner.post(form.address, data={**form.fields, **fields})
         assert answer.status_code == 400, fields
     await past.send(path, "channel=x", impressions="1,450", source="X, post analytics")
-    stored = await past.house.app.store.read(
+    stored = await past.server.app.store.read(
         lambda: measurement.list_reported(LOCAL_WORKSPACE, RunId(run_id))
     )
     noted = {row["channel"]: row["source"] for row in stored}
     assert noted["x"] == "X, post analytics, by Ingrid Solberg <ingrid@example.org>"
-    assert await past.house.run_jobs() > 0
+    assert await past.server.run_jobs() > 0
     page = await past.page("/results?period=all")
     assert "12,180" in page
     assert 'class="gap"' not in page
@@ -208,7 +208,7 @@ async def times_are_in_the_zone_of_the_reader(past: Past) -> None:
     assert await past.send("/settings", "/settings/zone", zone="Asia/Kolkata") == "/settings?did=zone"
     assert "Times in Asia/Kolkata" in await past.page("/audit")
     assert re.search(r"2026, \d\d:\d\d IST", await past.page(f"/runs/{past.found.measured.run_id}/story"))
-    review, visitor = f"/runs/{past.found.waiting.run_id}", past.house.browser()
+    review, visitor = f"/runs/{past.found.waiting.run_id}", past.server.browser()
     link = path_of(past.found.waiting.review_url)
 
     assert re.search(r"\d\d:\d\d IST", await past.page(review))
@@ -238,14 +238,14 @@ async def test_a_search_reads_a_window_at_a_time_and_goes_on_to_the_end(
 async def test_a_first_sign_in_takes_the_zone_of_the_browser_and_a_later_one_keeps_it(
     database_url: str, tmp_path: Path
 ) -> None:
-    house = House(database_url, tmp_path)
+    server = Server(database_url, tmp_path)
     for zone, kept in (("not/a zone", "UTC"), ("Europe/Oslo", "Europe/Oslo"), ("Asia/Tokyo", "Europe/Oslo")):
-        browser = house.browser()
-        answer = await browser.post(await house.sign_in_path(), data={"name": "Ada", "zone": zone})
+        browser = server.browser()
+        answer = await browser.post(await server.sign_in_path(), data={"name": "Ada", "zone": zone})
         assert answer.status_code == 303
-        await house.stage(post(body="Something to look at."))
+        await server.stage(post(body="Something to look at."))
         assert f"Times in {kept}" in (await browser.get("/audit")).text
-    await house.close()
+    await server.close()
 
 
 @pytest.mark.parametrize(
@@ -268,12 +268,12 @@ async def test_a_run_is_named_by_its_goal_or_its_content(
     from assent.ports import Preparation
     from assent.use_cases import runs
 
-    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path)
-    owner = await house.owner()
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path)
+    owner = await server.owner()
     request = Request(principal=LOCAL_PRINCIPAL, operator="chieflab-launch", tool="t", inputs=inputs)
     await runs.prepare(
-        house.services, request, Preparation(effects=(post(body="What is in it."),)), PreparedRun
+        server.services, request, Preparation(effects=(post(body="What is in it."),)), PreparedRun
     )
-    await stories.launch(house, "Another", post())
+    await stories.launch(server, "Another", post())
     assert title in rows((await owner.get("/runs")).text)
-    await house.close()
+    await server.close()

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.support.review.kit import House, forms, mail, post
+from tests.support.review.kit import Server, forms, mail, post
 from tests.support.shell import stories
 from tests.support.sqlite_files import new_sqlite
 
@@ -36,20 +36,20 @@ GET_PAGES = ("", "/compare", "/timeline", "/export", "/markdown", "/print")
 
 
 @pytest.fixture(scope="module")
-async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    directory = tmp_path_factory.mktemp("world")
-    house = House(new_sqlite(directory / "assent.db"), directory)
-    made = World(house, directory / "assent.db")
-    made.owner = await house.owner(name="Ada Lovelace")
-    made.review = await stories.review(house)
-    made.second = await stories.second_run(house, made.review.session_id)
-    made.launch = await stories.measured_launch(house, "Launch Assent to developers", 1200, 14)
-    await stories.remember(house, "We write British English everywhere.", state="proposed")
+async def history(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[History]:
+    directory = tmp_path_factory.mktemp("history")
+    server = Server(new_sqlite(directory / "assent.db"), directory)
+    made = History(server, directory / "assent.db")
+    made.owner = await server.owner(name="Ada Lovelace")
+    made.review = await stories.review(server)
+    made.second = await stories.second_run(server, made.review.session_id)
+    made.launch = await stories.measured_launch(server, "Launch Assent to developers", 1200, 14)
+    await stories.remember(server, "We write British English everywhere.", state="proposed")
     yield made
-    await house.close()
+    await server.close()
 
 
-class World:
+class History:
     """A server on which something has happened, and its owner."""
 
     owner: httpx.AsyncClient
@@ -57,8 +57,8 @@ class World:
     second: str
     launch: Any
 
-    def __init__(self, house: House, database: Path) -> None:
-        self.house = house
+    def __init__(self, server: Server, database: Path) -> None:
+        self.server = server
         self.database = database
 
     async def page(self, path: str, browser: httpx.AsyncClient | None = None) -> str:
@@ -68,74 +68,78 @@ class World:
 
     async def member(self, name: str) -> httpx.AsyncClient:
         """Somebody who is in another workspace only."""
-        store, now_ms = self.house.app.store, self.house.clock.now_ms()
+        store, now_ms = self.server.app.store, self.server.clock.now_ms()
         await store.write(lambda: tenancy.create_workspace(OTHER, "Other", now_ms, by="a test"))
         person = Person(f"person-{name}", name, Role.MEMBER)
         entropy = os.urandom(people.ENTROPY_BYTES)
         token = await store.write(partial(members.invite, person, (OTHER,), entropy, now_ms, by="Ada"))
-        browser = self.house.browser()
+        browser = self.server.browser()
         answer = await browser.post(f"/sign-in/{token}", data={"name": name})
         assert answer.status_code == 303
         return browser
 
 
-async def test_a_foreign_run_and_an_unknown_one_get_the_same_page(world: World) -> None:
-    member = await world.member("Bob")
+async def test_a_foreign_run_and_an_unknown_one_get_the_same_page(history: History) -> None:
+    member = await history.member("Bob")
     unknown = "01999999-0000-7000-8000-00000000dead"
     for path in (*(f"/sessions/%s{each}" for each in GET_PAGES), "/runs/%s/story"):
         answers = [
-            await member.get(path % run_id) for run_id in (world.review.run_id, unknown, "no-id-at-all")
+            await member.get(path % run_id) for run_id in (history.review.run_id, unknown, "no-id-at-all")
         ]
         assert {answer.status_code for answer in answers} == {404}, path
-        assert len({answer.text.replace(world.review.run_id, unknown) for answer in answers[:2]}) == 1, path
+        assert len({answer.text.replace(history.review.run_id, unknown) for answer in answers[:2]}) == 1, path
     for path in ("/runs", "/sessions", "/results", "/memory", "/audit"):
-        page = await world.page(path, member)
+        page = await history.page(path, member)
         assert "AUTH-1234" not in page
         assert "Launch Assent" not in page
         assert "British English everywhere" not in page
     exported = (await member.get("/audit/export")).text
-    assert world.review.run_id not in exported
-    foreign = await member.get(f"/audit?run={world.review.run_id}&scope=server")
+    assert history.review.run_id not in exported
+    foreign = await member.get(f"/audit?run={history.review.run_id}&scope=server")
     assert "No event matches" in foreign.text
     assert LOCAL_WORKSPACE not in exported
 
 
-async def test_looking_changes_nothing(world: World) -> None:
-    paths = [f"/sessions/{world.review.run_id}{each}" for each in GET_PAGES]
-    paths += ["/runs?q=launch&state=executed", f"/runs/{world.launch.run_id}/story", "/sessions?q=auth"]
+async def test_looking_changes_nothing(history: History) -> None:
+    paths = [f"/sessions/{history.review.run_id}{each}" for each in GET_PAGES]
+    paths += ["/runs?q=launch&state=executed", f"/runs/{history.launch.run_id}/story", "/sessions?q=auth"]
     paths += ["/results", "/memory?q=british", "/connectors", "/audit?group=decisions", "/audit/export"]
     paths += ["/audit/export?format=csv", "/sessions/import", "/audit/verify"]
-    before = await world.house.everything()
+    before = await history.server.everything()
     for path in paths:
-        await world.owner.get(path)
-    assert await world.house.everything() == before
+        await history.owner.get(path)
+    assert await history.server.everything() == before
 
 
-async def test_runs_are_found_by_goal_state_and_operator(world: World) -> None:
-    assert "Launch Assent to developers" in await world.page("/runs?q=ASSENT+to")
-    assert "Launch Assent to developers" in await world.page("/runs?state=executed&operator=chieflab-launch")
-    assert "Launch Assent to developers" not in await world.page("/runs?state=rejected")
-    assert "Nothing found" in await world.page("/runs?q=100%25_")
+async def test_runs_are_found_by_goal_state_and_operator(history: History) -> None:
+    assert "Launch Assent to developers" in await history.page("/runs?q=ASSENT+to")
+    assert "Launch Assent to developers" in await history.page(
+        "/runs?state=executed&operator=chieflab-launch"
+    )
+    assert "Launch Assent to developers" not in await history.page("/runs?state=rejected")
+    assert "Nothing found" in await history.page("/runs?q=100%25_")
 
 
-async def test_pages_of_runs_cover_all_of_them_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pages_of_runs_cover_all_of_them_once(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from assent.serving.web import runs as runs_screens
 
     for number in range(5):
-        await stories.launch(world.house, f"Run number {number}", post())
+        await stories.launch(history.server, f"Run number {number}", post())
     monkeypatch.setattr(runs_screens, "RUNS", 2)
     path: str | None = "/runs?operator=chieflab-launch"
     seen: list[str] = []
     while path is not None:
-        page = await world.page(path)
+        page = await history.page(path)
         seen += re.findall(r'data-key="Enter" href="([^"]+)"', page)
         after = page.split('rel="next" href="')
         path = after[1].split('"')[0].replace("&amp;", "&") if len(after) > 1 else None
     assert len(seen) == len(set(seen)) >= 6
 
 
-async def test_the_story_of_a_run_says_what_happened_to_which_action(world: World) -> None:
-    page = await world.page(f"/runs/{world.launch.run_id}/story")
+async def test_the_story_of_a_run_says_what_happened_to_which_action(history: History) -> None:
+    page = await history.page(f"/runs/{history.launch.run_id}/story")
     for text in (
         "LinkedIn post",
         "E-mail",
@@ -146,122 +150,124 @@ async def test_the_story_of_a_run_says_what_happened_to_which_action(world: Worl
         assert text in page
 
 
-async def test_a_run_with_many_actions_is_shown_a_page_at_a_time(world: World) -> None:
+async def test_a_run_with_many_actions_is_shown_a_page_at_a_time(history: History) -> None:
     run = await stories.launch(
-        world.house, "Many", *(post(body=f"Text number {n} of it.") for n in range(60))
+        history.server, "Many", *(post(body=f"Text number {n} of it.") for n in range(60))
     )
-    first = await world.page(f"/runs/{run.run_id}/story")
+    first = await history.page(f"/runs/{run.run_id}/story")
     assert first.count("data-row") == 50
     after = first.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
-    second = await world.page(after.partition("#")[0])
+    second = await history.page(after.partition("#")[0])
     assert second.count("data-row") == 10
     assert "Text number 59 of it." in second
 
 
-async def test_a_step_shows_what_was_asked_noted_and_sent(world: World) -> None:
-    run_id = world.review.run_id
-    page = await world.page(f"/sessions/{run_id}?node=1")
+async def test_a_step_shows_what_was_asked_noted_and_sent(history: History) -> None:
+    run_id = history.review.run_id
+    page = await history.page(f"/sessions/{run_id}?node=1")
     assert "<strong>small</strong>" in page
     assert "fix(di): wire the description provider explicitly" in page
     assert "What the agent was asked" in page
-    files = await world.page(f"/sessions/{run_id}?node=2")
+    files = await history.page(f"/sessions/{run_id}?node=2")
     assert "src/di/container.ts" in files
     assert "One attempt was refused" in files
     assert "output.findings" in files
-    findings = await world.page(f"/sessions/{run_id}?node=3")
+    findings = await history.page(f"/sessions/{run_id}?node=3")
     assert "The description names a field that is gone" in findings
     assert "Fix the description of workflow_next" in findings
     assert "Halfway" in findings
-    assert (await world.owner.get(f"/sessions/{run_id}?node=99")).status_code == 404
+    assert (await history.owner.get(f"/sessions/{run_id}?node=99")).status_code == 404
 
 
-async def test_two_branches_are_compared_from_where_they_part(world: World) -> None:
-    page = await world.page(f"/sessions/{world.review.run_id}/compare")
+async def test_two_branches_are_compared_from_where_they_part(history: History) -> None:
+    page = await history.page(f"/sessions/{history.review.run_id}/compare")
     assert "Changed files" in page
     assert "<del>" in page and "<ins>" in page
     assert "Only on the older" in page and "Only on the newer" in page
     assert "complexity" in page
     # Older left, whichever was named first: the abandoned verdict is what is gone.
-    swapped = await world.page(f"/sessions/{world.review.run_id}/compare?a=8&b=5")
+    swapped = await history.page(f"/sessions/{history.review.run_id}/compare?a=8&b=5")
     for each in (page, swapped):
         assert each.index("Older: <a") < each.index("Newer: <a")
         assert "<del>Change one description, then merge.</del>" in each
         assert "<ins>A second pass found nothing new.</ins>" in each
-    same = await world.page(f"/sessions/{world.review.run_id}/compare?a=5&b=5")
+    same = await history.page(f"/sessions/{history.review.run_id}/compare?a=5&b=5")
     assert "Both are the same step" in same
-    assert (await world.owner.get(f"/sessions/{world.review.run_id}/compare?a=5&b=99")).status_code == 404
+    assert (await history.owner.get(f"/sessions/{history.review.run_id}/compare?a=5&b=99")).status_code == 404
 
 
-async def test_the_timeline_has_every_run_of_the_session(world: World) -> None:
-    page = await world.page(f"/sessions/{world.second}/timeline")
+async def test_the_timeline_has_every_run_of_the_session(history: History) -> None:
+    page = await history.page(f"/sessions/{history.second}/timeline")
     for text in ("Review a merge request", "Fix a bug", "checkpoint", "Started", "1 refused"):
         assert text in page
     assert page.count('class="mark refused"') == 1
     assert "(abandoned)" in page and "Waiting for the agent" in page
 
 
-async def test_the_review_of_a_run_has_its_header_files_findings_and_log(world: World) -> None:
-    path = f"/sessions/{world.review.run_id}/review"
-    page = await world.page(path)
+async def test_the_review_of_a_run_has_its_header_files_findings_and_log(history: History) -> None:
+    path = f"/sessions/{history.review.run_id}/review"
+    page = await history.page(path)
     for text in ("Merge request", "Changed files", "Medium", "Two bindings for one name", "Second look."):
         assert text in page
     assert "minor" not in page.split("Context")[0].split("Findings")[0]
-    abandoned = await world.page(f"{path}?node=5")
+    abandoned = await history.page(f"{path}?node=5")
     assert "One description has to change; the wiring is right." in abandoned
-    assert (await world.owner.get(f"{path}?node=99")).status_code == 404
-    empty = await world.page(f"/sessions/{world.second}/review")
+    assert (await history.owner.get(f"{path}?node=99")).status_code == 404
+    empty = await history.page(f"/sessions/{history.second}/review")
     assert "No outputs on this branch" in empty
 
 
-async def test_people_write_notes_on_a_session(world: World) -> None:
-    path = f"/sessions/{world.second}"
-    form = next(each for each in forms(await world.page(path)) if each.address.endswith("/notes"))
-    empty = await world.owner.post(form.address, data={**form.fields, "notes": "  "})
+async def test_people_write_notes_on_a_session(history: History) -> None:
+    path = f"/sessions/{history.second}"
+    form = next(each for each in forms(await history.page(path)) if each.address.endswith("/notes"))
+    empty = await history.owner.post(form.address, data={**form.fields, "notes": "  "})
     assert empty.status_code == 400
     ada, now_ms = (
         Person(people.OWNER, "Ada Lovelace", Role.OWNER, "ada@example.org"),
-        world.house.clock.now_ms(),
+        history.server.clock.now_ms(),
     )
-    await world.house.app.store.write(lambda: members.change(ada, (), now_ms, by="test"))
-    done = await world.owner.post(form.address, data={**form.fields, "notes": "Decided **today**: merge."})
+    await history.server.app.store.write(lambda: members.change(ada, (), now_ms, by="test"))
+    done = await history.owner.post(form.address, data={**form.fields, "notes": "Decided **today**: merge."})
     assert (done.status_code, done.headers["location"]) == (303, f"{path}#session-notes")
-    page = await world.page(path)
+    page = await history.page(path)
     assert "Decided <strong>today</strong>" in page
     assert "Ada Lovelace &lt;ada@example.org&gt;" in page
-    forged = await world.owner.post(form.address, data={"notes": "x", "nonce": "forged"})
+    forged = await history.owner.post(form.address, data={"notes": "x", "nonce": "forged"})
     assert forged.status_code == 403
 
 
-async def test_a_session_goes_out_and_comes_in_and_is_the_same(world: World) -> None:
-    run_id = world.review.run_id
-    out = await world.owner.get(f"/sessions/{run_id}/export")
+async def test_a_session_goes_out_and_comes_in_and_is_the_same(history: History) -> None:
+    run_id = history.review.run_id
+    out = await history.owner.get(f"/sessions/{run_id}/export")
     assert out.headers["content-disposition"] == 'attachment; filename="AUTH-1234.assent.json"'
-    answer = await bring_in(world, out.content)
+    answer = await bring_in(history, out.content)
     assert answer.status_code == 303, answer.text
     there = answer.headers["location"].partition("?")[0]
-    page = await world.page(there)
+    page = await history.page(there)
     assert "AUTH-1234 (2)" in page
     assert "2 branches" in page
-    text = await world.owner.get(f"{there}/markdown")
+    text = await history.owner.get(f"{there}/markdown")
     assert "# Session AUTH-1234 (2)" in text.text
     assert "Found one major issue" in text.text or "second pass" in text.text
-    assert "Session AUTH-1234 (2)" in await world.page(f"{there}/print")
+    assert "Session AUTH-1234 (2)" in await history.page(f"{there}/print")
 
 
-async def bring_in(world: World, content: bytes, name: str = "bundle") -> httpx.Response:
+async def bring_in(history: History, content: bytes, name: str = "bundle") -> httpx.Response:
     form = next(
-        each for each in forms(await world.page("/sessions/import")) if each.address.endswith("/import")
+        each for each in forms(await history.page("/sessions/import")) if each.address.endswith("/import")
     )
-    return await world.owner.post(
+    return await history.owner.post(
         form.address,
         data={"nonce": form.fields["nonce"]},
         files={name: ("s.json", content, "application/json")},
     )
 
 
-async def test_a_file_that_was_changed_is_refused_with_the_reason_and_stores_nothing(world: World) -> None:
-    whole = (await world.owner.get(f"/sessions/{world.second}/export")).content
-    before = await world.house.everything()
+async def test_a_file_that_was_changed_is_refused_with_the_reason_and_stores_nothing(
+    history: History,
+) -> None:
+    whole = (await history.owner.get(f"/sessions/{history.second}/export")).content
+    before = await history.server.everything()
     for content, said in (
         (whole.replace(b"3.2", b"4.2"), "digest does not fit"),
         (whole[:-40], "it is not JSON"),
@@ -269,59 +275,59 @@ async def test_a_file_that_was_changed_is_refused_with_the_reason_and_stores_not
         (b"\xff\xfe\x00", "it is not JSON"),
         (b"", "Choose a file first"),
     ):
-        answer = await bring_in(world, content)
+        answer = await bring_in(history, content)
         assert answer.status_code == 400
         assert said in answer.text
-    assert (await bring_in(world, whole, name="other")).status_code == 400
-    assert await world.house.everything() == before
+    assert (await bring_in(history, whole, name="other")).status_code == 400
+    assert await history.server.everything() == before
 
 
-async def test_a_form_that_is_no_upload_of_ours_is_refused(world: World) -> None:
+async def test_a_form_that_is_no_upload_of_ours_is_refused(history: History) -> None:
     for content, kind in (
         (b"x=1", "application/x-www-form-urlencoded"),
         (b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n", "multipart/form-data; boundary=b"),
         (b"no boundary anywhere", "multipart/form-data; boundary=b"),
         (b"x", "multipart/form-data"),
     ):
-        answer = await world.owner.post("/sessions/import", content=content, headers={"Content-Type": kind})
+        answer = await history.owner.post("/sessions/import", content=content, headers={"Content-Type": kind})
         assert answer.status_code in (400, 415), (content, answer.status_code)
-    foreign = world.house.browser()
+    foreign = history.server.browser()
     assert (await foreign.post("/sessions/import", files={"bundle": b"{}"})).status_code == 401
 
 
 async def test_a_file_over_the_limit_is_refused_before_it_is_read(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from assent.serving.web.sessions import screens as session_files
 
     monkeypatch.setattr(session_files, "MAX_BUNDLE_BYTES", 1_000)
-    answer = await bring_in(world, b"x" * 2_000)
+    answer = await bring_in(history, b"x" * 2_000)
     assert answer.status_code == 413
 
 
-async def test_memory_is_searched_confirmed_and_retired(world: World) -> None:
-    page = await world.page("/memory?group=lessons&q=british")
+async def test_memory_is_searched_confirmed_and_retired(history: History) -> None:
+    page = await history.page("/memory?group=lessons&q=british")
     assert "Not confirmed" in page
     form = next(each for each in forms(page) if each.address.endswith("/confirm"))
-    assert (await world.owner.post(form.address, data=form.fields)).status_code == 303
-    page = await world.page("/memory?group=lessons&state=confirmed&q=british")
+    assert (await history.owner.post(form.address, data=form.fields)).status_code == 303
+    page = await history.page("/memory?group=lessons&state=confirmed&q=british")
     form = next(each for each in forms(page) if each.address.endswith("/retire"))
-    assert (await world.owner.post(form.address, data=form.fields)).status_code == 303
-    assert "British English" in await world.page("/memory?group=lessons&state=retired")
-    assert "British English everywhere" not in await world.page("/memory?group=lessons&state=confirmed")
-    assert "stopped the use of a memory" in await world.page("/audit?group=runs")
-    member = await world.member("Eve")
+    assert (await history.owner.post(form.address, data=form.fields)).status_code == 303
+    assert "British English" in await history.page("/memory?group=lessons&state=retired")
+    assert "British English everywhere" not in await history.page("/memory?group=lessons&state=confirmed")
+    assert "stopped the use of a memory" in await history.page("/audit?group=runs")
+    member = await history.member("Eve")
     foreign = await member.post(form.address, data=form.fields)
     assert foreign.status_code in (403, 404)
 
 
-async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(world: World) -> None:
-    await stories.remember(world.house, "Forty clubs use it.", "proof", state="proposed")
+async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(history: History) -> None:
+    await stories.remember(history.server, "Forty clubs use it.", "proof", state="proposed")
     await stories.remember(
-        world.house, "The best timer.", "claim_risk", state="proposed", facts={"risk": [], "logged": True}
+        history.server, "The best timer.", "claim_risk", state="proposed", facts={"risk": [], "logged": True}
     )
 
-    fact, claim = [await world.page(f"/memory?{query}") for query in ("q=clubs", "q=timer")]
+    fact, claim = [await history.page(f"/memory?{query}") for query in ("q=clubs", "q=timer")]
 
     assert "Drafts use it once you confirm it." in fact
     assert "It changes no draft." in claim
@@ -329,48 +335,50 @@ async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(worl
     assert confirmable == [True, False]
 
 
-async def test_numbers_are_shown_with_where_they_come_from_and_gaps_with_their_reason(world: World) -> None:
-    page = await world.page("/results")
+async def test_numbers_are_shown_with_where_they_come_from_and_gaps_with_their_reason(
+    history: History,
+) -> None:
+    page = await history.page("/results")
     for text in ("1,200", "Added by a person", "no data, because", "No baseline yet", "Add numbers"):
         assert text in page
 
 
-async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
-    run = await stories.launch(world.house, "Not due yet", mail(metadata={MEASURE_AFTER: 3_600_000}))
-    await stories.sent(world.house, run)
-    page = await world.page("/results")
+async def test_what_is_not_measured_yet_shows_no_number(history: History) -> None:
+    run = await stories.launch(history.server, "Not due yet", mail(metadata={MEASURE_AFTER: 3_600_000}))
+    await stories.sent(history.server, run)
+    page = await history.page("/results")
     card = page.partition("Not due yet")[2].partition("</li>")[0]
     assert "Results come" in card
     assert "<svg" not in card
 
 
-async def test_connectors_say_what_they_promise_and_where_they_are_connected(world: World) -> None:
-    page = await world.page("/connectors")
+async def test_connectors_say_what_they_promise_and_where_they_are_connected(history: History) -> None:
+    page = await history.page("/connectors")
     assert "never repeated on a guess" in page
     assert "0 hours" not in page
     assert f"/connect/zernio?workspace={LOCAL_WORKSPACE}" in page
     from assent.gate.preflight import Readiness
 
-    world.house.mailer.ready = Readiness(ready=False, blocker="no_server", fix_hint="Set ASSENT_SMTP_URL.")
+    history.server.mailer.ready = Readiness(ready=False, blocker="no_server", fix_hint="Set ASSENT_SMTP_URL.")
     try:
-        page = await world.page("/connectors")
+        page = await history.page("/connectors")
     finally:
-        world.house.mailer.ready = Readiness(ready=True)
+        history.server.mailer.ready = Readiness(ready=True)
     assert "Set ASSENT_SMTP_URL." in page
 
 
-async def test_the_audit_is_filtered_by_what_run_and_day(world: World) -> None:
-    everything = await world.page("/audit")
+async def test_the_audit_is_filtered_by_what_run_and_day(history: History) -> None:
+    everything = await history.page("/audit")
     assert "Sent; the provider confirmed it" in everything or "Older events" in everything
-    decisions = await world.page(f"/audit?group=decisions&run={world.launch.run_id}")
+    decisions = await history.page(f"/audit?group=decisions&run={history.launch.run_id}")
     assert "Approved by" in decisions
     assert "provider confirmed" not in decisions
-    assert "Nothing found" in await world.page("/audit?to=2001-01-01")
-    assert "signed in" in await world.page("/audit?scope=server&group=access")
+    assert "Nothing found" in await history.page("/audit?to=2001-01-01")
+    assert "signed in" in await history.page("/audit?scope=server&group=access")
 
 
 async def test_pages_of_the_audit_cover_every_event_once(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from assent.serving.web.audit import screens as audit_screens
 
@@ -378,17 +386,17 @@ async def test_pages_of_the_audit_cover_every_event_once(
     seen: list[str] = []
     path: str | None = "/audit"
     while path is not None:
-        page = await world.page(path)
+        page = await history.page(path)
         seen += [part.split("</code>")[0] for part in page.split("<dt>Hash</dt><dd><code>")[1:]]
         after = page.split('rel="next" href="')
         path = after[1].split('"')[0].replace("&amp;", "&") if len(after) > 1 else None
-    exported = (await world.owner.get("/audit/export")).text.splitlines()
+    exported = (await history.owner.get("/audit/export")).text.splitlines()
     assert sorted(seen) == sorted(json.loads(line)["hash"] for line in exported)
 
 
-async def test_the_export_for_spreadsheets_has_every_event_and_no_formula(world: World) -> None:
-    lines = (await world.owner.get("/audit/export")).text.splitlines()
-    table = (await world.owner.get("/audit/export?format=csv")).text
+async def test_the_export_for_spreadsheets_has_every_event_and_no_formula(history: History) -> None:
+    lines = (await history.owner.get("/audit/export")).text.splitlines()
+    table = (await history.owner.get("/audit/export?format=csv")).text
     assert table.count("\r\n") == len(lines) + 1
     assert [escape_csv_cell(text) for text in ("=1+1", "@x", "-1", "plain")] == [
         "'=1+1",
@@ -398,18 +406,18 @@ async def test_the_export_for_spreadsheets_has_every_event_and_no_formula(world:
     ]
 
 
-async def verify(world: World, scope: str = "") -> str:
-    form = next(each for each in forms(await world.page("/audit")) if each.address == "/audit/verify")
-    answer = await world.owner.post(form.address, data={**form.fields, "scope": scope})
+async def verify(history: History, scope: str = "") -> str:
+    form = next(each for each in forms(await history.page("/audit")) if each.address == "/audit/verify")
+    answer = await history.owner.post(form.address, data={**form.fields, "scope": scope})
     assert answer.status_code == 200, answer.text
     return answer.text
 
 
-async def test_checking_the_journal_says_that_it_holds_and_where_it_does_not(world: World) -> None:
-    assert "Audit log verified" in await verify(world)
-    assert "on the whole server" in await verify(world, "server")
-    run_id = world.launch.run_id
-    with closing(connect(world.database)) as database:
+async def test_checking_the_journal_says_that_it_holds_and_where_it_does_not(history: History) -> None:
+    assert "Audit log verified" in await verify(history)
+    assert "on the whole server" in await verify(history, "server")
+    run_id = history.launch.run_id
+    with closing(connect(history.database)) as database:
         kept = database.execute(
             "SELECT body FROM events WHERE stream_id = ? AND seq = 2", (run_id,)
         ).fetchone()[0]
@@ -417,52 +425,54 @@ async def test_checking_the_journal_says_that_it_holds_and_where_it_does_not(wor
             "UPDATE events SET body = replace(body, '\"', ' \"') WHERE stream_id = ? AND seq = 2", (run_id,)
         )
         database.commit()
-    page = await verify(world)
+    page = await verify(history)
     assert "The audit log was changed after it was written" in page
     assert "An event was changed" in page
     assert "at event 2" in page
-    member = await world.member("Mallory")
+    member = await history.member("Mallory")
     form = next(each for each in forms((await member.get("/audit")).text) if each.address == "/audit/verify")
     elsewhere = await member.post(form.address, data=form.fields)
     assert "Audit log verified" in elsewhere.text
     whole = await member.post(form.address, data={**form.fields, "scope": "server"})
     assert whole.status_code == 403
-    with closing(connect(world.database)) as database:
+    with closing(connect(history.database)) as database:
         database.execute("UPDATE events SET body = ? WHERE stream_id = ? AND seq = 2", (kept, run_id))
         database.commit()
-    assert "Audit log verified" in await verify(world)
+    assert "Audit log verified" in await verify(history)
 
 
-async def test_a_session_whose_steps_were_changed_is_not_taken_out(world: World) -> None:
-    other = await stories.second_run(world.house, "To be damaged")
-    with closing(connect(world.database)) as database:
+async def test_a_session_whose_steps_were_changed_is_not_taken_out(history: History) -> None:
+    other = await stories.second_run(history.server, "To be damaged")
+    with closing(connect(history.database)) as database:
         of_node = "WHERE run_id = ? AND node = 1"
         kept = database.execute(f"SELECT notes FROM workflow_nodes {of_node}", (other,)).fetchone()[0]
         database.execute(f"UPDATE workflow_nodes SET notes = 'x' {of_node}", (other,))
         database.commit()
         for path in ("/export", "/markdown", "/print"):
-            answer = await world.owner.get(f"/sessions/{other}{path}")
+            answer = await history.owner.get(f"/sessions/{other}{path}")
             assert answer.status_code == 409
             assert "differs from its event log" in answer.text
         database.execute(f"UPDATE workflow_nodes SET notes = ? {of_node}", (kept, other))
         database.commit()
 
 
-async def test_a_long_note_is_shown_whole_and_as_it_is(world: World) -> None:
+async def test_a_long_note_is_shown_whole_and_as_it_is(history: History) -> None:
     text = "word " * 9_000
-    note = SessionNote(world.house.services.new_id(1), "Ada", text, world.house.clock.now_ms())
-    await world.house.app.store.write(lambda: store.add_note(LOCAL_WORKSPACE, world.review.session_id, note))
-    page = await world.page(f"/sessions/{world.review.run_id}")
+    note = SessionNote(history.server.services.new_id(1), "Ada", text, history.server.clock.now_ms())
+    await history.server.app.store.write(
+        lambda: store.add_note(LOCAL_WORKSPACE, history.review.session_id, note)
+    )
+    page = await history.page(f"/sessions/{history.review.run_id}")
     assert page.count("word ") >= 9_000
 
 
 @pytest.mark.own_database
 async def test_every_screen_works_on_either_store(database_url: str, tmp_path: Path) -> None:
-    house = House(database_url, tmp_path)
-    browser = await house.owner()
-    review = await stories.review(house)
-    await stories.second_run(house, review.session_id)
-    launch = await stories.measured_launch(house, "Launch Assent to developers", 1200, 14)
+    server = Server(database_url, tmp_path)
+    browser = await server.owner()
+    review = await stories.review(server)
+    await stories.second_run(server, review.session_id)
+    launch = await stories.measured_launch(server, "Launch Assent to developers", 1200, 14)
     paths = [f"/sessions/{review.run_id}{each}" for each in GET_PAGES]
     paths += [
         "/runs",
@@ -480,18 +490,18 @@ async def test_every_screen_works_on_either_store(database_url: str, tmp_path: P
     found = await browser.get("/runs?q=launch&state=executed&operator=chieflab-launch")
     assert "Launch Assent to developers" in found.text
     assert "Sent and measured" in found.text
-    assert (await house.services.verify_journal(LOCAL_WORKSPACE)).ok
-    await house.close()
+    assert (await server.services.verify_journal(LOCAL_WORKSPACE)).ok
+    await server.close()
 
 
 ODD = ("%00", "%ff%fe", "9" * 40, "-1", "%27%22%3E", "1:2:3", "%E2%80%AE", "a" * 3_000, "[]", "%25_!")
 
 
-async def test_odd_addresses_find_nothing_and_break_nothing(world: World) -> None:
-    run = f"/sessions/{world.review.run_id}"
+async def test_odd_addresses_find_nothing_and_break_nothing(history: History) -> None:
+    run = f"/sessions/{history.review.run_id}"
     places = {
         "/runs": ("q", "operator", "state", "before", "from", "to"),
-        f"/runs/{world.launch.run_id}/story": ("state", "after", "events"),
+        f"/runs/{history.launch.run_id}/story": ("state", "after", "events"),
         "/sessions": ("q", "before"),
         run: ("node", "open", "row"),
         f"{run}/compare": ("a", "b"),
@@ -504,17 +514,17 @@ async def test_odd_addresses_find_nothing_and_break_nothing(world: World) -> Non
     }
     for path, names in places.items():
         for name in names:
-            for odd in (*ODD, *(f"{odd}:{world.review.run_id}" for odd in ODD[:3])):
-                answer = await world.owner.get(f"{path}?{name}={odd}")
+            for odd in (*ODD, *(f"{odd}:{history.review.run_id}" for odd in ODD[:3])):
+                answer = await history.owner.get(f"{path}?{name}={odd}")
                 assert answer.status_code in (200, 404), (path, name, odd, answer.status_code)
 
 
-async def test_an_address_that_is_no_web_address_is_no_link(world: World) -> None:
+async def test_an_address_that_is_no_web_address_is_no_link(history: History) -> None:
     from assent.engine.actions import actions
     from assent.kernel.ids import ActionId
 
-    run = await stories.launch(world.house, "Odd address", post())
-    action = await world.house.action(ActionId(run.actions[0].id))
+    run = await stories.launch(history.server, "Odd address", post())
+    action = await history.server.action(ActionId(run.actions[0].id))
     changed = msgspec.structs.replace(action, external_url="javascript:alert(1)")
-    await world.house.app.store.write(lambda: actions.put_without_event(changed))
-    assert "javascript:" not in await world.page(f"/runs/{run.run_id}/story")
+    await history.server.app.store.write(lambda: actions.put_without_event(changed))
+    assert "javascript:" not in await history.page(f"/runs/{run.run_id}/story")

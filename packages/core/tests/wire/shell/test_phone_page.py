@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.keyed_browser import is_confirm_page
-from tests.support.review.kit import House, forms, post
+from tests.support.review.kit import Server, forms, post
 from tests.support.sqlite_files import new_sqlite
 
 pytestmark = pytest.mark.anyio
@@ -17,13 +17,13 @@ OUTSIDE = "https://assent.example.com"
 
 
 @pytest.fixture
-async def proxied(tmp_path: Path) -> AsyncIterator[House]:
-    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path, OUTSIDE, trust_proxy_headers=True)
+async def proxied(tmp_path: Path) -> AsyncIterator[Server]:
+    made = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, OUTSIDE, trust_proxy_headers=True)
     yield made
     await made.close()
 
 
-async def test_the_code_is_shown_where_a_phone_can_reach_the_server(proxied: House) -> None:
+async def test_the_code_is_shown_where_a_phone_can_reach_the_server(proxied: Server) -> None:
     page = (await (await proxied.owner()).get("/settings/phone")).text
 
     assert "<svg" in page
@@ -32,7 +32,7 @@ async def test_the_code_is_shown_where_a_phone_can_reach_the_server(proxied: Hou
     assert "token" not in page and "/sign-in/" not in page
 
 
-async def test_a_code_that_signs_in_is_shown_to_a_person_who_confirms_and_works_once(proxied: House) -> None:
+async def test_a_code_that_signs_in_is_shown_to_a_person_who_confirms_and_works_once(proxied: Server) -> None:
     owner = await proxied.owner()
     owner.confirms = False
     page = (await owner.get("/settings/phone")).text
@@ -50,17 +50,17 @@ async def test_a_code_that_signs_in_is_shown_to_a_person_who_confirms_and_works_
 
 
 async def test_no_code_is_shown_for_a_server_of_this_machine_alone(tmp_path: Path) -> None:
-    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path)
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path)
     try:
-        page = (await (await house.owner()).get("/settings/phone")).text
+        page = (await (await server.owner()).get("/settings/phone")).text
     finally:
-        await house.close()
+        await server.close()
 
     assert "<svg" not in page.partition("<main")[2]
     assert "Deciding on a phone" in page
 
 
-async def test_behind_a_proxy_links_cookies_and_forms_use_the_address_outside(proxied: House) -> None:
+async def test_behind_a_proxy_links_cookies_and_forms_use_the_address_outside(proxied: Server) -> None:
     run = await proxied.stage(post())
     browser = proxied.browser(**{"X-Forwarded-For": "198.51.100.9", "X-Forwarded-Proto": "https"})
     owner = await proxied.owner(browser)

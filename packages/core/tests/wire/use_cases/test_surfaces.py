@@ -13,7 +13,7 @@ import httpx
 import msgspec
 import pytest
 from packages.core.tests.wire.review.test_inbox import batch
-from tests.support.review.kit import House, Provider, forms, post
+from tests.support.review.kit import Provider, Server, forms, post
 from tests.support.surfaces import MASTER, SECRET, START_MS
 from tests.unit.sources.test_callers import find_callers, list_use_cases
 
@@ -64,8 +64,8 @@ class Account(Provider):
 
 
 @pytest.fixture
-async def house(own_database_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    made = House(own_database_url, tmp_path)
+async def server(own_database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
+    made = Server(own_database_url, tmp_path)
     yield made
     await made.close()
 
@@ -170,42 +170,42 @@ DECISIONS = {
 }
 
 
-async def open_chat(house: House, run: PreparedRun, decision: Decision) -> Press | None:
+async def open_chat(server: Server, run: PreparedRun, decision: Decision) -> Press | None:
     if not decision.tool:
         return None
-    agent = await open_key(house, *tenancy.SCOPES)
+    agent = await open_key(server, *tenancy.SCOPES)
     shown = {"digest": run.actions[0].digest} if decision.needs_digest else {}
     given = {"actionId": run.actions[0].id, **shown, **decision.given}
     return lambda: agent.post(f"/api/tools/{decision.tool}", json=given)
 
 
-async def open_key(house: House, *scopes: str) -> httpx.AsyncClient:
+async def open_key(server: Server, *scopes: str) -> httpx.AsyncClient:
     entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
-    issued = await house.app.store.write(
-        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, house.clock.now_ms(), scopes=scopes, by="test")
+    issued = await server.app.store.write(
+        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, server.clock.now_ms(), scopes=scopes, by="test")
     )
-    return house.browser(Authorization=f"Bearer {issued.api_key}")
+    return server.browser(Authorization=f"Bearer {issued.api_key}")
 
 
-async def open_link(house: House, run: PreparedRun, decision: Decision) -> Press | None:
-    return await _open_run(house, await house.opened(run), run, decision)
+async def open_link(server: Server, run: PreparedRun, decision: Decision) -> Press | None:
+    return await _open_run(server, await server.opened(run), run, decision)
 
 
-async def open_page(house: House, run: PreparedRun, decision: Decision) -> Press | None:
-    return await _open_run(house, await house.owner(), run, decision)
+async def open_page(server: Server, run: PreparedRun, decision: Decision) -> Press | None:
+    return await _open_run(server, await server.owner(), run, decision)
 
 
 async def _open_run(
-    house: House, browser: httpx.AsyncClient, run: PreparedRun, decision: Decision
+    server: Server, browser: httpx.AsyncClient, run: PreparedRun, decision: Decision
 ) -> Press | None:
-    page = await house.page(browser, run.run_id)
+    page = await server.page(browser, run.run_id)
     return _find_button(browser, page, f"/actions/{run.actions[0].id}/{decision.form}", decision)
 
 
-async def open_batch(house: House, run: PreparedRun, decision: Decision) -> Press | None:
+async def open_batch(server: Server, run: PreparedRun, decision: Decision) -> Press | None:
     """Select the action and another one, which nothing happens to."""
-    owner = await house.owner()
-    asked = await batch(house, owner, decision.form, *(each.id for each in run.actions))
+    owner = await server.owner()
+    asked = await batch(server, owner, decision.form, *(each.id for each in run.actions))
     return _find_button(owner, asked.text, f"/inbox/batch/{decision.form}", decision)
 
 
@@ -219,14 +219,14 @@ def _find_button(browser: httpx.AsyncClient, page: str, address: str, decision: 
     return lambda: browser.post(found.address, data=data)
 
 
-async def open_job(house: House, run: PreparedRun, decision: Decision) -> Press | None:
+async def open_job(server: Server, run: PreparedRun, decision: Decision) -> Press | None:
     """The job of an action that is to be sent at once."""
     if decision.tool != EXECUTE:
         return None
-    action = await house.action(run.actions[0].id)
-    job_id, now_ms = f"{action.action_id}:test", house.clock.now_ms()
+    action = await server.action(run.actions[0].id)
+    job_id, now_ms = f"{action.action_id}:test", server.clock.now_ms()
     payload = {"actionId": action.action_id, "approval": action.approval and action.approval.since}
-    await house.app.store.write(
+    await server.app.store.write(
         lambda: jobs.enqueue(LOCAL_WORKSPACE, SEND_JOB, job_id, payload, due_ms=now_ms, now_ms=now_ms)
     )
 
@@ -237,7 +237,7 @@ async def pause() -> None:
     """A job starts without a call, so the test only waits for it."""
 
 
-Open = Callable[[House, PreparedRun, Decision], Awaitable[Press | None]]
+Open = Callable[[Server, PreparedRun, Decision], Awaitable[Press | None]]
 
 SURFACES: dict[str, Open] = {
     "chat": open_chat,
@@ -264,7 +264,7 @@ def order_of(decider: Decider, action: Action) -> DecisionOrder:
 class Scene(msgspec.Struct):
     """An action between the look at it and the decision."""
 
-    house: House
+    server: Server
     provider: Account
     action: Action
     monkeypatch: pytest.MonkeyPatch
@@ -279,30 +279,30 @@ async def change_target(scene: Scene) -> None:
 
 
 async def remove_type(scene: Scene) -> None:
-    scene.monkeypatch.setitem(scene.house.services.__dict__, "effects", EffectTypes())
+    scene.monkeypatch.setitem(scene.server.services.__dict__, "effects", EffectTypes())
 
 
 async def ask_two(scene: Scene) -> None:
-    await ask_for(scene.house, 2)
+    await ask_for(scene.server, 2)
 
 
 async def freeze(scene: Scene) -> None:
-    now_ms = scene.house.clock.now_ms()
-    await workspaces.freeze(scene.house.app.store, LOCAL_WORKSPACE, now_ms, by="cli", why="")
+    now_ms = scene.server.clock.now_ms()
+    await workspaces.freeze(scene.server.app.store, LOCAL_WORKSPACE, now_ms, by="cli", why="")
 
 
 async def edit(scene: Scene) -> None:
-    services, write = scene.house.services, scene.house.app.store.write
+    services, write = scene.server.services, scene.server.app.store.write
     await decisions.edit(services, order_of(ONE, scene.action), {"body": "Another text."}, write)
 
 
 async def reject(scene: Scene) -> None:
-    clock, write = scene.house.clock, scene.house.app.store.write
+    clock, write = scene.server.clock, scene.server.app.store.write
     await decisions.reject(clock, order_of(ONE, scene.action), "No.", write)
 
 
 async def send(scene: Scene) -> None:
-    services, write = scene.house.services, scene.house.app.store.write
+    services, write = scene.server.services, scene.server.app.store.write
     await decisions.approve(services, order_of(ONE, scene.action), write)
     await executions.execute(services, execution_of(scene.action.action_id))
 
@@ -333,7 +333,7 @@ SITUATIONS = {
 }
 
 
-async def ask_for(house: House, approvers: int) -> None:
+async def ask_for(server: Server, approvers: int) -> None:
     """Let everything need that many approvers, of whom the server need not know that they are people."""
     needed = Requirement(Assurance.AGENT, approvers)
     policy = msgspec.json.encode(Policy(low=needed, medium=needed, high=needed)).decode()
@@ -341,10 +341,10 @@ async def ask_for(house: House, approvers: int) -> None:
     def change() -> Transaction[None]:
         yield statements.set_policy(workspace_id=LOCAL_WORKSPACE, policy=policy)
 
-    await house.app.store.write(change)
+    await server.app.store.write(change)
 
 
-async def bring_to(house: House, provider: Account, decision: Decision, approvers: int) -> PreparedRun:
+async def bring_to(server: Server, provider: Account, decision: Decision, approvers: int) -> PreparedRun:
     """Stage an action and another one beside it, and let the first come to where it is decided about. Of two approvers
     the second one still decides, if it waits."""
     start = decision.start
@@ -354,16 +354,16 @@ async def bring_to(house: House, provider: Account, decision: Decision, approver
     )
     if decision.is_scheduled:
         sent = msgspec.structs.replace(sent, schedule_ms=START_MS + DAY_MS)
-    run = await house.stage(*((by_hand, sent) if decision.by_hand else (sent, by_hand)))
+    run = await server.stage(*((by_hand, sent) if decision.by_hand else (sent, by_hand)))
     if decision.at_once:
-        staged = await house.action(run.actions[0].id)
+        staged = await server.action(run.actions[0].id)
         view = msgspec.structs.replace(staged.view, approval_executes=True)
         changed = msgspec.structs.replace(staged, view=view)
-        await house.app.store.write(lambda: actions.store_view(changed))
+        await server.app.store.write(lambda: actions.store_view(changed))
     deciders = (ONE, TWO)[:approvers] if start != "awaiting" else (ONE, TWO)[: approvers - 1]
     for decider in deciders:
-        action = await house.action(run.actions[0].id)
-        await decisions.approve(house.services, order_of(decider, action), house.app.store.write)
+        action = await server.action(run.actions[0].id)
+        await decisions.approve(server.services, order_of(decider, action), server.app.store.write)
     if start == "unknown":
 
         def be_silent(action: Action) -> Delivered:
@@ -371,7 +371,7 @@ async def bring_to(house: House, provider: Account, decision: Decision, approver
 
         provider.then, good = be_silent, provider.then
         with pytest.raises(Refusal):
-            await executions.execute(house.services, execution_of(run.actions[0].id))
+            await executions.execute(server.services, execution_of(run.actions[0].id))
         provider.then = good
     return run
 
@@ -391,35 +391,35 @@ class Decided(msgspec.Struct):
 
 
 async def decide(
-    house: House, opened: Open, decision: Decision, situation: Situation, monkeypatch: pytest.MonkeyPatch
+    server: Server, opened: Open, decision: Decision, situation: Situation, monkeypatch: pytest.MonkeyPatch
 ) -> Decided | None:
     """Decide on a surface. Returns None if it does not offer that."""
     provider = Account("site")
     provider.account = situation.account
-    connectors: Any = house.services.connectors
+    connectors: Any = server.services.connectors
     connectors["site"] = provider
-    await ask_for(house, situation.approvers)
-    run = await bring_to(house, provider, decision, situation.approvers)
-    action = await house.action(run.actions[0].id)
-    press = await opened(house, run, decision)
+    await ask_for(server, situation.approvers)
+    run = await bring_to(server, provider, decision, situation.approvers)
+    action = await server.action(run.actions[0].id)
+    press = await opened(server, run, decision)
     if press is None:
         return None
-    house.clock.advance(seconds=1)
-    before = len(await house.events(run.run_id))
+    server.clock.advance(seconds=1)
+    before = len(await server.events(run.run_id))
     with monkeypatch.context() as meanwhile:
         if situation.happens is not None:
-            await situation.happens(Scene(house, provider, action, meanwhile))
+            await situation.happens(Scene(server, provider, action, meanwhile))
         answer = await press()
-        await house.run_jobs()
-    await workspaces.unfreeze(house.app.store, LOCAL_WORKSPACE, house.clock.now_ms(), by="cli")
+        await server.run_jobs()
+    await workspaces.unfreeze(server.app.store, LOCAL_WORKSPACE, server.clock.now_ms(), by="cli")
     accepted = answer.status_code < 400 if answer is not None and not decision.is_queued else None
-    events = (await house.events(run.run_id))[before:]
+    events = (await server.events(run.run_id))[before:]
     mine = [(kind, body) for kind, body in events if body["actionId"] == action.action_id]
     if opened is open_batch:
         assert answer is not None and (mine != events) is (answer.status_code < 400)
     else:
         assert mine == events
-    stored = await house.action(action.action_id)
+    stored = await server.action(action.action_id)
     return Decided(
         accepted,
         (stored.status, stored.execution_state, stored.revision),
@@ -485,11 +485,11 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "situation"), CASES)
 async def test_a_decision_leads_to_the_same_on_every_surface(
-    house: House, name: str, situation: str, monkeypatch: pytest.MonkeyPatch
+    server: Server, name: str, situation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decision = DECISIONS[name]
     made = {
-        surface: await decide(house, opened, decision, SITUATIONS[situation], monkeypatch)
+        surface: await decide(server, opened, decision, SITUATIONS[situation], monkeypatch)
         for surface, opened in SURFACES.items()
     }
     found = {surface: decided for surface, decided in made.items() if decided is not None}
@@ -582,27 +582,27 @@ def test_no_surface_that_decides_is_left_out() -> None:
         )
 
 
-async def set_in_chat(house: House, preset: str) -> bool:
-    agent = await open_key(house, tenancy.POLICY_SCOPE)
+async def set_in_chat(server: Server, preset: str) -> bool:
+    agent = await open_key(server, tenancy.POLICY_SCOPE)
     answer = await agent.post("/api/tools/chieflab_set_policy", json={"policy": {"preset": preset}})
     return answer.status_code < 400
 
 
-async def set_on_page(house: House, preset: str) -> bool:
-    owner = await house.owner()
+async def set_on_page(server: Server, preset: str) -> bool:
+    owner = await server.owner()
     page = await owner.get("/settings/policy")
     [form] = [each for each in forms(page.text) if each.address == "/settings/policy"]
     answer = await owner.post(form.address, data={**form.fields, "preset": preset})
     return answer.status_code < 400
 
 
-async def set_by_command(house: House, preset: str) -> bool:
+async def set_by_command(server: Server, preset: str) -> bool:
     return await asyncio.to_thread(run, ("policy", "set", preset)) == 0
 
 
 @pytest.mark.parametrize(("preset", "is_known"), [("people", True), ("peple", False)])
 async def test_a_policy_is_set_to_the_same_in_the_chat_on_the_page_and_by_a_command(
-    house: House,
+    server: Server,
     own_database_url: str,
     tmp_path: Path,
     preset: str,
@@ -616,40 +616,43 @@ async def test_a_policy_is_set_to_the_same_in_the_chat_on_the_page_and_by_a_comm
         "RUN_TOKEN_SECRET": SECRET,
     }.items():
         monkeypatch.setenv(name, value)
-    await house.app.prepare()
+    await server.app.prepare()
     found = []
     for set_policy in (set_in_chat, set_on_page, set_by_command):
-        await set_by_command(house, "relay")
-        before = await read_changes(house)
-        assert await set_policy(house, preset) is is_known, set_policy
-        made = await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+        await set_by_command(server, "relay")
+        before = await read_changes(server)
+        assert await set_policy(server, preset) is is_known, set_policy
+        made = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
         changes = [
-            without(each, frozenset({"by", "version"})) for each in (await read_changes(house))[len(before) :]
+            without(each, frozenset({"by", "version"}))
+            for each in (await read_changes(server))[len(before) :]
         ]
         found.append((made.source, changes))
     assert found == [found[0]] * 3
     assert len(found[0][1]) == is_known
 
 
-async def read_changes(house: House) -> list[dict[str, Any]]:
-    events = await house.events(LOCAL_WORKSPACE)
+async def read_changes(server: Server) -> list[dict[str, Any]]:
+    events = await server.events(LOCAL_WORKSPACE)
     return [body for kind, body in events if kind == "policy_changed"]
 
 
 @pytest.mark.parametrize("executes", [False, True])
-async def test_a_batch_that_cannot_be_sent_says_why_and_decides_nothing(house: House, executes: bool) -> None:
+async def test_a_batch_that_cannot_be_sent_says_why_and_decides_nothing(
+    server: Server, executes: bool
+) -> None:
     provider = Account("site")
     provider.account = None
-    connectors: Any = house.services.connectors
+    connectors: Any = server.services.connectors
     connectors["site"] = provider
-    run = await house.stage(post("site", connector="site", title="Note", body="It works."))
-    action = await house.action(run.actions[0].id)
+    run = await server.stage(post("site", connector="site", title="Note", body="It works."))
+    action = await server.action(run.actions[0].id)
     if executes:
         view = msgspec.structs.replace(action.view, approval_executes=True)
         changed = msgspec.structs.replace(action, view=view)
-        await house.app.store.write(lambda: actions.store_view(changed))
-    owner = await house.owner()
-    asked = await batch(house, owner, "approve", action.action_id)
+        await server.app.store.write(lambda: actions.store_view(changed))
+    owner = await server.owner()
+    asked = await batch(server, owner, "approve", action.action_id)
     assert "Name an account." in asked.text
     assert ("You can approve now" in asked.text) is not executes
     [form] = [each for each in forms(asked.text) if each.address.endswith("/inbox/batch/approve")]
@@ -659,4 +662,4 @@ async def test_a_batch_that_cannot_be_sent_says_why_and_decides_nothing(house: H
     assert answer.status_code == 409
     assert "Name an account." in answer.text
     assert "was edited or decided by someone else" not in answer.text
-    assert (await house.action(action.action_id)).status == "awaiting_approval"
+    assert (await server.action(action.action_id)).status == "awaiting_approval"

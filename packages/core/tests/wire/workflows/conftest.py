@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.surfaces import Surface
-from tests.support.workflows.kit import Player, three_steps
+from tests.support.workflows.kit import WorkflowClient, three_steps
 
 
 @pytest.fixture
@@ -17,8 +17,8 @@ def changed_settings(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def play(surface: Surface, tmp_path: Path) -> Player:
-    player = Player(surface, tmp_path / "workflows")
+async def client(surface: Surface, tmp_path: Path) -> WorkflowClient:
+    player = WorkflowClient(surface, tmp_path / "workflows")
     player.write(three_steps())
     await surface.sign_in()
     return player

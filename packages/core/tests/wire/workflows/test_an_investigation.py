@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.support.answers import calls_of
 from tests.support.surfaces import Outcome
-from tests.support.workflows.kit import Payload, Player
+from tests.support.workflows.kit import Payload, WorkflowClient
 from tests.support.workflows.library import ABSENT, PUBLIC
 
 pytestmark = pytest.mark.skipif(not PUBLIC.exists(), reason=ABSENT)
@@ -30,8 +30,8 @@ def changed_settings() -> dict[str, Any]:
 class Agent:
     """Follows the answers, and counts what it reads."""
 
-    def __init__(self, play: Player) -> None:
-        self._play = play
+    def __init__(self, client: WorkflowClient) -> None:
+        self._play = client
         self.calls = 0
         self.chars = 0
 
@@ -53,8 +53,8 @@ class Agent:
         return answer.payload
 
 
-async def test_an_investigation_takes_few_calls_and_few_characters(play: Player) -> None:
-    agent = Agent(play)
+async def test_an_investigation_takes_few_calls_and_few_characters(client: WorkflowClient) -> None:
+    agent = Agent(client)
     listed = (await agent.call("workflow_list", query="bug investigation")).payload["workflows"]
     workflow_id = listed[0]["workflowId"]
     at = (await agent.call("workflow_start", workflowId=workflow_id, sessionId="T-7")).payload

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import MASTER, ManualClock, Surface, settings_for
-from tests.support.workflows.kit import APPROVE, Payload, Player, definition
+from tests.support.workflows.kit import APPROVE, Payload, WorkflowClient, definition
 from tests.support.workflows.library import step
 
 from assent.app import App
@@ -43,15 +43,15 @@ KEPT = ("workflow_nodes", "workflow_answers", "workflow_checkpoints", "workflow_
 FILES = {"kind": "mr_review.changed_files", "changedFiles": [{"path": "a.py", "summary": "New", "risk": "L"}]}
 
 
-async def exported(play: Player, session_id: str = "S") -> Bundle:
-    of, now_ms = play.workspace_id, play.surface.clock.now_ms()
-    made = await play.surface.app.store.read(lambda: bundles.export(of, session_id, now_ms))
+async def exported(client: WorkflowClient, session_id: str = "S") -> Bundle:
+    of, now_ms = client.workspace_id, client.surface.clock.now_ms()
+    made = await client.surface.app.store.read(lambda: bundles.export(of, session_id, now_ms))
     assert made is not None
     return made
 
 
-async def imported(play: Player, raw: bytes, into: WorkspaceId | None = None) -> Imported:
-    app, now_ms, of = play.surface.app, play.surface.clock.now_ms(), into or play.workspace_id
+async def imported(client: WorkflowClient, raw: bytes, into: WorkspaceId | None = None) -> Imported:
+    app, now_ms, of = client.surface.app, client.surface.clock.now_ms(), into or client.workspace_id
     made, digest = files.read(raw), files.digest_of(raw)
     return await app.store.write(
         lambda: bundles.import_session(
@@ -72,45 +72,45 @@ def story(run: ExportedRun) -> Any:
     )
 
 
-async def live(play: Player) -> Payload:
+async def live(client: WorkflowClient) -> Payload:
     """A session with two runs: blocks, a branch, a confirmation, an output, checkpoints."""
-    first = await play.start(GATED, sessionId="S", context={"who": "Ada"})
-    blocked = await play.advance(first)
-    at = await play.advance(blocked, notesMarkdown="the plan")
-    await play.checkpoint(at, "half of it")
-    play.surface.clock.advance(hours=1)
-    refusal = (await play.send(at, notesMarkdown="ready")).payload
-    await play.decide(APPROVE, refusal["actionId"])
-    at = await play.advance(at, notesMarkdown="ready")
-    at = await play.advance(at, output=FILES)
-    await play.advance(at)
-    await play.advance(first, notesMarkdown="another plan")
-    await play.start(sessionId="S")
+    first = await client.start(GATED, sessionId="S", context={"who": "Ada"})
+    blocked = await client.advance(first)
+    at = await client.advance(blocked, notesMarkdown="the plan")
+    await client.checkpoint(at, "half of it")
+    client.surface.clock.advance(hours=1)
+    refusal = (await client.send(at, notesMarkdown="ready")).payload
+    await client.decide(APPROVE, refusal["actionId"])
+    at = await client.advance(at, notesMarkdown="ready")
+    at = await client.advance(at, output=FILES)
+    await client.advance(at)
+    await client.advance(first, notesMarkdown="another plan")
+    await client.start(sessionId="S")
     return first
 
 
 async def clean_server(
-    play: Player, tmp_path: Path, master: str = "quite another master secret, long"
-) -> Player:
+    client: WorkflowClient, tmp_path: Path, master: str = "quite another master secret, long"
+) -> WorkflowClient:
     """A server that has never seen any of it, with keys of its own unless it is told which."""
     other = tmp_path / "other"
     other.mkdir()
     settings = settings_for(new_sqlite(other / "assent.db"), other, secrets=(master,))
     clock = ManualClock()
     app = App(settings, clock=clock)
-    player = Player(Surface(app, Surfaces(app), clock, play.surface.transport), other / "workflows")
+    player = WorkflowClient(Surface(app, Surfaces(app), clock, client.surface.transport), other / "workflows")
     await player.surface.sign_in()
     return player
 
 
 @pytest.mark.rule("W71")
 async def test_an_imported_session_tells_the_same_story_with_other_tokens(
-    play: Player, tmp_path: Path
+    client: WorkflowClient, tmp_path: Path
 ) -> None:
-    first = await live(play)
-    before = await exported(play)
+    first = await live(client)
+    before = await exported(client)
     raw = files.write(before)
-    other = await clean_server(play, tmp_path)
+    other = await clean_server(client, tmp_path)
     try:
         done = await imported(other, raw)
         assert (done.session_id, done.renamed) == ("S", False)
@@ -121,12 +121,12 @@ async def test_an_imported_session_tells_the_same_story_with_other_tokens(
         assert await other.journal_holds()
         assert await other.reason(first) == "token_bad_signature"
         found = (await other.ask("workflow_resume", sessionId="S")).payload["runs"]
-        mine = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
+        mine = (await client.ask("workflow_resume", sessionId="S")).payload["runs"]
         assert {run["runId"] for run in found} == {run["runId"] for run in mine}
         assert not {run["stateToken"] for run in found} & {run["stateToken"] for run in mine}
         here = next(run for run in found if run["workflowId"] == "story")
         there = next(run for run in mine if run["workflowId"] == "story")
-        told, known = await other.rehydrate(here), await play.rehydrate(there)
+        told, known = await other.rehydrate(here), await client.rehydrate(there)
         assert told["recap"] == known["recap"] and told["pending"] == known["pending"]
         # It goes on here: approvals stayed behind, so the confirmation is asked for anew.
         answer = await other.send(told, notesMarkdown="ready")
@@ -136,31 +136,31 @@ async def test_an_imported_session_tells_the_same_story_with_other_tokens(
 
 
 @pytest.mark.rule("W71")
-async def test_what_is_there_already_comes_in_as_new(play: Player) -> None:
-    await live(play)
-    raw = files.write(await exported(play))
-    before = [story(run) for run in (await exported(play)).runs]
+async def test_what_is_there_already_comes_in_as_new(client: WorkflowClient) -> None:
+    await live(client)
+    raw = files.write(await exported(client))
+    before = [story(run) for run in (await exported(client)).runs]
     for name in ("S (2)", "S (3)"):
-        done = await imported(play, raw)
+        done = await imported(client, raw)
         assert (done.session_id, done.renamed) == (name, True)
-        assert [story(run) for run in (await exported(play, name)).runs] == before
-    assert [story(run) for run in (await exported(play)).runs] == before
-    assert await play.journal_holds()
-    runs = (await play.ask("workflow_resume", sessionId="S (2)")).payload["runs"]
-    told = await play.rehydrate(runs[0])
+        assert [story(run) for run in (await exported(client, name)).runs] == before
+    assert [story(run) for run in (await exported(client)).runs] == before
+    assert await client.journal_holds()
+    runs = (await client.ask("workflow_resume", sessionId="S (2)")).payload["runs"]
+    told = await client.rehydrate(runs[0])
     assert told["session"]["sessionId"] == "S (2)"
 
 
 @pytest.mark.rule("W71", "W10")
 async def test_an_imported_session_has_other_tokens_under_the_same_key_too(
-    play: Player, tmp_path: Path
+    client: WorkflowClient, tmp_path: Path
 ) -> None:
-    at = await play.start(sessionId="S")
-    second = await play.advance(at, notesMarkdown="one")
-    raw = files.write(await exported(play))
+    at = await client.start(sessionId="S")
+    second = await client.advance(at, notesMarkdown="one")
+    raw = files.write(await exported(client))
     for token in (at["stateToken"], at["ackToken"], second["stateToken"], second["ackToken"]):
         assert token.encode() not in raw
-    other = await clean_server(play, tmp_path, MASTER)
+    other = await clean_server(client, tmp_path, MASTER)
     try:
         await imported(other, raw)
         [run] = (await other.ask("workflow_resume", sessionId="S")).payload["runs"]
@@ -183,56 +183,56 @@ async def test_an_imported_session_has_other_tokens_under_the_same_key_too(
 
 
 @pytest.mark.rule("W8", "W71")
-async def test_what_comes_into_another_workspace_is_a_run_of_its_own(play: Player) -> None:
-    at = await play.start(sessionId="S")
-    raw = files.write(await exported(play))
-    other = await play.surface.sign_in()
-    done = await imported(play, raw, WorkspaceId(other.workspace_id))
+async def test_what_comes_into_another_workspace_is_a_run_of_its_own(client: WorkflowClient) -> None:
+    at = await client.start(sessionId="S")
+    raw = files.write(await exported(client))
+    other = await client.surface.sign_in()
+    done = await imported(client, raw, WorkspaceId(other.workspace_id))
     assert (done.session_id, done.renamed) == ("S", False)
     assert at["session"]["runId"] not in done.runs
-    assert (await play.send(at)).reason == "token_unknown_node"
-    [run] = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
-    assert (await play.rehydrate(run))["pending"] == at["pending"]
+    assert (await client.send(at)).reason == "token_unknown_node"
+    [run] = (await client.ask("workflow_resume", sessionId="S")).payload["runs"]
+    assert (await client.rehydrate(run))["pending"] == at["pending"]
 
 
 @pytest.mark.rule("W71", "W72")
-async def test_a_session_that_was_forgotten_comes_in_again(play: Player) -> None:
-    at = await play.start(sessionId="S")
-    raw = files.write(await exported(play))
-    play.surface.clock.advance(days=91)
-    await job_kinds(play.surface.app)[FORGET_JOB].run(None)  # type: ignore[arg-type]
-    done = await imported(play, raw)
+async def test_a_session_that_was_forgotten_comes_in_again(client: WorkflowClient) -> None:
+    at = await client.start(sessionId="S")
+    raw = files.write(await exported(client))
+    client.surface.clock.advance(days=91)
+    await job_kinds(client.surface.app)[FORGET_JOB].run(None)  # type: ignore[arg-type]
+    done = await imported(client, raw)
     assert (done.session_id, done.renamed) == ("S", False)
-    [run] = (await play.ask("workflow_resume", sessionId="S")).payload["runs"]
-    assert (await play.rehydrate(run))["pending"] == at["pending"]
-    assert await play.journal_holds()
+    [run] = (await client.ask("workflow_resume", sessionId="S")).payload["runs"]
+    assert (await client.rehydrate(run))["pending"] == at["pending"]
+    assert await client.journal_holds()
 
 
 @pytest.mark.rule("W68")
 @pytest.mark.parametrize("version", [0, 2, 99, "1", None])
-async def test_a_bundle_of_another_version_is_refused(play: Player, version: Any) -> None:
-    await play.start(sessionId="S")
-    document = json.loads(files.write(await exported(play)))
+async def test_a_bundle_of_another_version_is_refused(client: WorkflowClient, version: Any) -> None:
+    await client.start(sessionId="S")
+    document = json.loads(files.write(await exported(client)))
     document["version"] = version
     with pytest.raises(BundleRefused, match="version"):
         files.read(json.dumps(document).encode())
 
 
 @pytest.mark.rule("W68")
-async def test_a_place_of_another_generation_is_not_gone_on_from(play: Player) -> None:
-    at = await play.start(sessionId="S")
-    await play.sql("UPDATE workflow_nodes SET snapshot = replace(snapshot, '\"format\":1', '\"format\":9')")
-    before = await play.tables()
-    assert (await play.send(at, notesMarkdown="on")).is_error
-    assert await play.tables() == before
+async def test_a_place_of_another_generation_is_not_gone_on_from(client: WorkflowClient) -> None:
+    at = await client.start(sessionId="S")
+    await client.sql("UPDATE workflow_nodes SET snapshot = replace(snapshot, '\"format\":1', '\"format\":9')")
+    before = await client.tables()
+    assert (await client.send(at, notesMarkdown="on")).is_error
+    assert await client.tables() == before
 
 
 @pytest.mark.rule("W71")
 @pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
-async def test_one_flipped_byte_anywhere_is_refused(play: Player) -> None:
-    at = await play.start(sessionId="S")
-    await play.advance(at, notesMarkdown="grüße")
-    raw = files.write(await exported(play))
+async def test_one_flipped_byte_anywhere_is_refused(client: WorkflowClient) -> None:
+    at = await client.start(sessionId="S")
+    await client.advance(at, notesMarkdown="grüße")
+    raw = files.write(await exported(client))
     assert files.read(raw).session_id == "S"
     for position in range(len(raw)):
         flipped = bytearray(raw)
@@ -250,13 +250,15 @@ async def test_one_flipped_byte_anywhere_is_refused(play: Player) -> None:
 @pytest.mark.parametrize(
     ("table", "column"), [("workflow_nodes", "notes"), ("workflow_checkpoints", "notes"), ("events", "body")]
 )
-async def test_what_was_altered_in_the_store_is_not_exported(play: Player, table: str, column: str) -> None:
-    at = await play.start(sessionId="S")
-    await play.advance(at, notesMarkdown="the truth")
-    await play.checkpoint(at, "the truth")
-    await play.sql(f"UPDATE {table} SET {column} = replace({column}, 't', 'T')")
+async def test_what_was_altered_in_the_store_is_not_exported(
+    client: WorkflowClient, table: str, column: str
+) -> None:
+    at = await client.start(sessionId="S")
+    await client.advance(at, notesMarkdown="the truth")
+    await client.checkpoint(at, "the truth")
+    await client.sql(f"UPDATE {table} SET {column} = replace({column}, 't', 'T')")
     with pytest.raises(Tampered):
-        await exported(play)
+        await exported(client)
 
 
 BEHIND = {
@@ -293,35 +295,35 @@ BEHIND = {
 
 
 @pytest.mark.rule("W67")
-async def test_what_was_altered_behind_the_server_is_found_by_verification(play: Player) -> None:
-    blocked = await play.advance(await play.start(GATED, sessionId="S"))
-    at = await play.advance(blocked, notesMarkdown="the plan")
-    await play.checkpoint(at, "the truth")
-    refusal = (await play.send(at, notesMarkdown="ready")).payload
-    await play.decide(APPROVE, refusal["actionId"])
-    at = await play.advance(at, notesMarkdown="ready")
-    await play.advance(at, output=FILES)
-    await play.advance(at, output=FILES, notesMarkdown="Another branch.")
-    assert await play.journal_holds()
-    app = play.surface.app
+async def test_what_was_altered_behind_the_server_is_found_by_verification(client: WorkflowClient) -> None:
+    blocked = await client.advance(await client.start(GATED, sessionId="S"))
+    at = await client.advance(blocked, notesMarkdown="the plan")
+    await client.checkpoint(at, "the truth")
+    refusal = (await client.send(at, notesMarkdown="ready")).payload
+    await client.decide(APPROVE, refusal["actionId"])
+    at = await client.advance(at, notesMarkdown="ready")
+    await client.advance(at, output=FILES)
+    await client.advance(at, output=FILES, notesMarkdown="Another branch.")
+    assert await client.journal_holds()
+    app = client.surface.app
     for name, change in BEHIND.items():
-        kept = {table: await play.sql(f"SELECT * FROM {table}") for table in KEPT}
-        await play.sql(change)
+        kept = {table: await client.sql(f"SELECT * FROM {table}") for table in KEPT}
+        await client.sql(change)
         found = [each async for each in find_flaws(app.store)]
-        verdict = await play.journal_holds()
+        verdict = await client.journal_holds()
         for table, rows in kept.items():
-            await play.sql(f"DELETE FROM {table}")
+            await client.sql(f"DELETE FROM {table}")
             for row in rows:
-                await play.sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+                await client.sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
         assert [each.run_id for each in found] == [at["session"]["runId"]] and not verdict, name
-    assert await play.journal_holds()
+    assert await client.journal_holds()
 
 
 @pytest.mark.rule("W71")
-async def test_a_bundle_that_was_made_up_is_refused_and_leaves_nothing(play: Player) -> None:
-    at = await play.start(sessionId="S")
-    await play.advance(at, notesMarkdown="one")
-    made = await exported(play)
+async def test_a_bundle_that_was_made_up_is_refused_and_leaves_nothing(client: WorkflowClient) -> None:
+    at = await client.start(sessionId="S")
+    await client.advance(at, notesMarkdown="one")
+    made = await exported(client)
     run = made.runs[0]
     forged_node = msgspec.structs.replace(run.nodes[1], notes="forged")
     forged = [
@@ -330,12 +332,12 @@ async def test_a_bundle_that_was_made_up_is_refused_and_leaves_nothing(play: Pla
         msgspec.structs.replace(run, workflow_hash="sha256:" + "0" * 64),
         msgspec.structs.replace(run, events=run.events[:1]),
     ]
-    before = await play.tables()
+    before = await client.tables()
     for each in forged:
         raw = files.write(msgspec.structs.replace(made, session_id="F", runs=[each]))
         with pytest.raises(BundleRefused):
-            await imported(play, raw)
-    assert await play.tables() == before
+            await imported(client, raw)
+    assert await client.tables() == before
 
 
 def grown(run: ExportedRun, **changes: Any) -> ExportedRun:
@@ -367,17 +369,17 @@ def grown(run: ExportedRun, **changes: Any) -> ExportedRun:
 
 @pytest.mark.rule("W67", "W71")
 @pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
-async def test_a_bundle_whose_steps_do_not_grow_from_one_another_is_refused(play: Player) -> None:
+async def test_a_bundle_whose_steps_do_not_grow_from_one_another_is_refused(client: WorkflowClient) -> None:
     call = {"tool": "chieflab_post", "args": {"within": {"it": "{{what}}"}}}
-    at = await play.start(definition("calling", step("one"), step("two", action=call)), sessionId="S")
-    await play.advance(at, notesMarkdown="one")
-    await play.advance(at, notesMarkdown="another branch")
-    await play.checkpoint(at, "noted")
-    made = await exported(play)
+    at = await client.start(definition("calling", step("one"), step("two", action=call)), sessionId="S")
+    await client.advance(at, notesMarkdown="one")
+    await client.advance(at, notesMarkdown="another branch")
+    await client.checkpoint(at, "noted")
+    made = await exported(client)
     run = made.runs[0]
     assert grown(run) == run
     branch = run.events[2].body["ackHash"]
-    before = await play.tables()
+    before = await client.tables()
     for each in (
         grown(run, parent=1),
         grown(run, parent=2),
@@ -388,8 +390,8 @@ async def test_a_bundle_whose_steps_do_not_grow_from_one_another_is_refused(play
         msgspec.structs.replace(run, checkpoints=run.checkpoints * 2),
     ):
         with pytest.raises(BundleRefused):
-            await imported(play, files.write(msgspec.structs.replace(made, session_id="F", runs=[each])))
-    assert await play.tables() == before
+            await imported(client, files.write(msgspec.structs.replace(made, session_id="F", runs=[each])))
+    assert await client.tables() == before
 
 
 def changed(document: Payload, path: str, value: Any) -> bytes:
@@ -436,23 +438,25 @@ def changed(document: Payload, path: str, value: Any) -> bytes:
 )
 @pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 async def test_a_bundle_that_no_server_would_write_is_refused_whatever_its_digest(
-    play: Player, path: str, value: Any
+    client: WorkflowClient, path: str, value: Any
 ) -> None:
-    at = await play.start(sessionId="S")
-    await play.advance(at, notesMarkdown="one")
-    await play.advance(at, notesMarkdown="another branch")
-    document = json.loads(files.write(await exported(play)))
-    before = await play.tables()
+    at = await client.start(sessionId="S")
+    await client.advance(at, notesMarkdown="one")
+    await client.advance(at, notesMarkdown="another branch")
+    document = json.loads(files.write(await exported(client)))
+    before = await client.tables()
     with pytest.raises(BundleRefused):
-        await imported(play, changed(document, path, value))
-    assert await play.tables() == before
+        await imported(client, changed(document, path, value))
+    assert await client.tables() == before
 
 
 @pytest.mark.rule("W71")
-async def test_an_imported_session_exports_as_what_it_was_imported_from(play: Player, tmp_path: Path) -> None:
-    await live(play)
-    before = await exported(play)
-    other = await clean_server(play, tmp_path)
+async def test_an_imported_session_exports_as_what_it_was_imported_from(
+    client: WorkflowClient, tmp_path: Path
+) -> None:
+    await live(client)
+    before = await exported(client)
+    other = await clean_server(client, tmp_path)
     try:
         await imported(other, files.write(before))
         after = await exported(other)
@@ -462,46 +466,48 @@ async def test_an_imported_session_exports_as_what_it_was_imported_from(play: Pl
 
 
 @pytest.mark.rule("W71", "W72")
-async def test_an_old_session_that_comes_in_is_kept_as_if_it_was_just_touched(play: Player) -> None:
-    await play.start(sessionId="S" * 200)
-    raw = files.write(await exported(play, "S" * 200))
-    play.surface.clock.advance(days=200)
-    done = await imported(play, raw)
+async def test_an_old_session_that_comes_in_is_kept_as_if_it_was_just_touched(client: WorkflowClient) -> None:
+    await client.start(sessionId="S" * 200)
+    raw = files.write(await exported(client, "S" * 200))
+    client.surface.clock.advance(days=200)
+    done = await imported(client, raw)
     assert len(done.session_id) == 200 and done.session_id.endswith(" (2)")
-    await job_kinds(play.surface.app)[FORGET_JOB].run(None)  # type: ignore[arg-type]
-    [kept] = (await play.ask("workflow_resume", sessionId=done.session_id)).payload["runs"]
-    assert (await play.rehydrate(kept))["pending"]["stepId"] == "one"
-    assert (await play.ask("workflow_resume", sessionId="S" * 200)).payload["runs"] == []
+    await job_kinds(client.surface.app)[FORGET_JOB].run(None)  # type: ignore[arg-type]
+    [kept] = (await client.ask("workflow_resume", sessionId=done.session_id)).payload["runs"]
+    assert (await client.rehydrate(kept))["pending"]["stepId"] == "one"
+    assert (await client.ask("workflow_resume", sessionId="S" * 200)).payload["runs"] == []
 
 
-async def test_people_write_on_a_session_and_it_goes_along(play: Player) -> None:
-    await play.start(sessionId="S")
-    app, of = play.surface.app, play.workspace_id
-    note = SessionNote("n1", "Ada", "We ship on Monday.", play.surface.clock.now_ms())
+async def test_people_write_on_a_session_and_it_goes_along(client: WorkflowClient) -> None:
+    await client.start(sessionId="S")
+    app, of = client.surface.app, client.workspace_id
+    note = SessionNote("n1", "Ada", "We ship on Monday.", client.surface.clock.now_ms())
     await app.store.write(lambda: stored.add_note(of, "S", note))
     for session_id, text in (("nobody", "x"), ("S", " ")):
         bad = SessionNote("n2", "Ada", text, 1)
         with pytest.raises(Refusal):
             await app.store.write(lambda sid=session_id, bad=bad: stored.add_note(of, sid, bad))  # type: ignore[misc]
-    made = await exported(play)
+    made = await exported(client)
     assert [each.notes for each in made.notes] == ["We ship on Monday."]
     assert "We ship on Monday." in session_text.write_markdown(made, bundles.fold_lineage, str)
-    done = await imported(play, files.write(made))
+    done = await imported(client, files.write(made))
     again = await app.store.read(lambda: stored.list_notes(of, done.session_id))
     assert again == (note,)
-    assert await play.journal_holds()
+    assert await client.journal_holds()
 
 
 @pytest.mark.rule("W71")
-async def test_markdown_has_the_notes_outputs_and_checkpoints_of_every_branch_once(play: Player) -> None:
-    start = await play.start(sessionId="B")
-    first = await play.advance(start, notesMarkdown="note-a1")
-    deep = await play.advance(first, notesMarkdown="note-a2", output={"kind": "plan", "text": "plan-a"})
-    await play.checkpoint(deep, "checkpoint-a")
-    await play.advance(first, notesMarkdown="note-a3")
-    await play.advance(await play.advance(start, notesMarkdown="note-b1"), notesMarkdown="note-b2")
-    end = await play.advance(start, notesMarkdown="note-c1")
-    text = session_text.write_markdown(await exported(play, "B"), bundles.fold_lineage, str)
+async def test_markdown_has_the_notes_outputs_and_checkpoints_of_every_branch_once(
+    client: WorkflowClient,
+) -> None:
+    start = await client.start(sessionId="B")
+    first = await client.advance(start, notesMarkdown="note-a1")
+    deep = await client.advance(first, notesMarkdown="note-a2", output={"kind": "plan", "text": "plan-a"})
+    await client.checkpoint(deep, "checkpoint-a")
+    await client.advance(first, notesMarkdown="note-a3")
+    await client.advance(await client.advance(start, notesMarkdown="note-b1"), notesMarkdown="note-b2")
+    end = await client.advance(start, notesMarkdown="note-c1")
+    text = session_text.write_markdown(await exported(client, "B"), bundles.fold_lineage, str)
     for said in ("a1", "a2", "a3", "b1", "b2", "c1"):
         assert text.count(f"note-{said}") == 1, said
     assert text.count("checkpoint-a") == 1 and text.count("plan-a") == 1

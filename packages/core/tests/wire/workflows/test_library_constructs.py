@@ -8,20 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.workflows.kit import APPROVE, Payload, Player, definition
+from tests.support.workflows.kit import APPROVE, Payload, WorkflowClient, definition
 from tests.support.workflows.library import decision, loop, step
 
 pytestmark = pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 DECIDES: dict[str, Any] = {"outputContract": {"contractRef": "wr.contracts.loop_control"}}
 
 
-async def follow(play: Player, at: Payload, **content: Any) -> list[Payload]:
+async def follow(client: WorkflowClient, at: Payload, **content: Any) -> list[Payload]:
     """Every answer to the end, each step sent the same; a person agrees to whatever is asked."""
     answers = [at]
     while not at["isComplete"]:
-        answer = await play.send(at, **content)
+        answer = await client.send(at, **content)
         if answer.reason == "requires_approval":
-            await play.decide(APPROVE, answer.payload["actionId"])
+            await client.decide(APPROVE, answer.payload["actionId"])
             continue
         assert not answer.is_error and answer.payload["kind"] != "blocked", answer.payload
         at = answer.payload
@@ -39,21 +39,21 @@ def prompt(answer: Payload) -> str:
 
 @pytest.mark.rule("W62")
 async def test_a_decision_that_the_body_must_send_decides_the_loop_whatever_its_condition(
-    play: Player,
+    client: WorkflowClient,
 ) -> None:
     body = [step("revise"), step("decide", **DECIDES)]
     again = loop(
         "revise-loop", body, type="while", condition={"var": "goOn", "equals": True}, maxIterations=3
     )
-    at = await play.start(definition("decided", step("draft"), again, step("hand-in")))
-    at = await play.advance(at)
+    at = await client.start(definition("decided", step("draft"), again, step("hand-in")))
+    at = await client.advance(at)
     assert at["pending"]["stepKey"] == "revise-loop[1]/revise"
-    at = await play.advance(at)
-    blocked = await play.advance(at)
+    at = await client.advance(at)
+    blocked = await client.advance(at)
     assert blocked["kind"] == "blocked" and blocked["example"]["kind"] == "wr.loop_control"
-    at = await play.advance(blocked, output=decision("continue", loopId="revise-loop"))
+    at = await client.advance(blocked, output=decision("continue", loopId="revise-loop"))
     assert at["pending"]["stepKey"] == "revise-loop[2]/revise"
-    at = await play.advance(await play.advance(at), output=decision("stop"))
+    at = await client.advance(await client.advance(at), output=decision("stop"))
     assert at["pending"]["stepKey"] == "hand-in"
 
 
@@ -65,27 +65,27 @@ async def test_a_decision_that_the_body_must_send_decides_the_loop_whatever_its_
     ],
 )
 async def test_a_source_that_is_named_decides_the_loop_and_so_does_a_condition_beside_a_free_answer(
-    play: Player, contract: Payload, config: Payload
+    client: WorkflowClient, contract: Payload, config: Payload
 ) -> None:
     answer = step("decide", outputContract={**DECIDES["outputContract"], **contract})
     again = loop("revise-loop", [answer], type="while", **config)
-    at = await play.start(definition("named", step("draft"), again, step("hand-in")))
-    assert (await play.advance(at))["pending"]["stepKey"] == "hand-in"
+    at = await client.start(definition("named", step("draft"), again, step("hand-in")))
+    assert (await client.advance(at))["pending"]["stepKey"] == "hand-in"
 
 
 async def test_what_a_call_says_itself_is_seen_with_the_guidance_of_its_routine_on_every_step(
-    play: Player,
+    client: WorkflowClient,
 ) -> None:
-    play.write(definition("wr.routine-looking", step("look"), step("tell"), metaGuidance=["Stay curious."]))
+    client.write(definition("wr.routine-looking", step("look"), step("tell"), metaGuidance=["Stay curious."]))
     call = {"id": "call", "title": "Call", "templateCall": {"templateId": "wr.templates.routine.looking"}}
-    at = await play.start(definition("calling", {**call, "guidance": ["Only the parser."]}))
+    at = await client.start(definition("calling", {**call, "guidance": ["Only the parser."]}))
     for _ in range(2):
         assert "- Only the parser.\n- Stay curious." in prompt(at)
-        at = await play.advance(at)
+        at = await client.advance(at)
     assert at["isComplete"]
 
 
-async def test_checks_may_be_found_by_the_agent_or_handed_to_a_helper(play: Player) -> None:
+async def test_checks_may_be_found_by_the_agent_or_handed_to_a_helper(client: WorkflowClient) -> None:
     helper = {
         "workflowId": "team.second-look",
         "modelTier": "heavy",
@@ -104,27 +104,27 @@ async def test_checks_may_be_found_by_the_agent_or_handed_to_a_helper(play: Play
             },
         ),
     )
-    answers = await follow(play, await play.start(document, context={"goal": "Faster search"}))
+    answers = await follow(client, await client.start(document, context={"goal": "Faster search"}))
     assert keys(answers) == ["build", "build.verify", "plan", "plan.audit", "ship", "ship.verify"]
     assert "Find out how this project checks such work" in prompt(answers[1])
     audit = prompt(answers[3])
     assert "- complete" in audit and "`team.second-look`" in audit
     assert "deliverableName: LOOK.md" in audit and "targetGoal = Faster search" in audit
     assert "make check" in prompt(answers[5]) and "team.second-look" not in prompt(answers[5])
-    risky = await follow(play, await play.start("checked", context={"risky": True}))
+    risky = await follow(client, await client.start("checked", context={"risky": True}))
     assert "team.second-look" in prompt(risky[5])
 
 
-async def test_a_broken_condition_of_a_helper_is_refused_where_it_stands(play: Player) -> None:
+async def test_a_broken_condition_of_a_helper_is_refused_where_it_stands(client: WorkflowClient) -> None:
     helper = {"workflowId": "team.look", "runCondition": {"var": "x", "like": "y"}}
-    play.write(definition("broken", step("plan", audit={"delegate": helper})))
-    listed = (await play.ask("workflow_list")).payload
+    client.write(definition("broken", step("plan", audit={"delegate": helper})))
+    listed = (await client.ask("workflow_list")).payload
     assert [issue["path"] for entry in listed["invalid"] for issue in entry["issues"]] == [
         "$.steps[0].audit.delegate.runCondition.like"
     ]
 
 
-async def test_the_guidance_of_a_loop_is_seen_in_every_step_of_it(play: Player) -> None:
+async def test_the_guidance_of_a_loop_is_seen_in_every_step_of_it(client: WorkflowClient) -> None:
     again = loop(
         "look-loop",
         [
@@ -135,7 +135,7 @@ async def test_the_guidance_of_a_loop_is_seen_in_every_step_of_it(play: Player) 
         type="for", count=2, iterationVar="round",
     )  # fmt: skip
     document = definition("guided", {**again, "guidance": ["Finish round {{round}}."]}, step("close"))
-    answers = await follow(play, await play.start(document))
+    answers = await follow(client, await client.start(document))
     shown = [prompt(answer) for answer in answers if answer["pending"]]
     assert ["Finish round 1." in text for text in shown] == [True, True, False, False, False]
     assert ["Finish round 2." in text for text in shown] == [False, False, True, True, False]
@@ -143,11 +143,11 @@ async def test_the_guidance_of_a_loop_is_seen_in_every_step_of_it(play: Player) 
 
 
 @pytest.mark.rule("W40")
-async def test_what_a_person_is_to_be_asked_is_shown_while_a_person_is_asked(play: Player) -> None:
+async def test_what_a_person_is_to_be_asked_is_shown_while_a_person_is_asked(client: WorkflowClient) -> None:
     asked = {"requireConfirmation": {"var": "risky"}, "confirmationPrompt": "May the index be rebuilt?"}
-    play.write(definition("asking", step("rebuild", **asked)))
-    assert "May the index be rebuilt?" in prompt(await play.start("asking", context={"risky": True}))
-    assert "May the index be rebuilt?" not in prompt(await play.start("asking"))
+    client.write(definition("asking", step("rebuild", **asked)))
+    assert "May the index be rebuilt?" in prompt(await client.start("asking", context={"risky": True}))
+    assert "May the index be rebuilt?" not in prompt(await client.start("asking"))
 
 
 ROUTINES = {
@@ -174,46 +174,50 @@ ROUTINES = {
     ],
 )
 async def test_the_confirmation_of_a_caller_is_asked_for_however_its_routine_ends(
-    play: Player, routine: str, steps: list[str], asked: int
+    client: WorkflowClient, routine: str, steps: list[str], asked: int
 ) -> None:
-    play.write(definition(f"wr.routine-{routine}", *ROUTINES[routine]))
+    client.write(definition(f"wr.routine-{routine}", *ROUTINES[routine]))
     call = {"id": "call", "title": "Call", "templateCall": {"templateId": f"wr.templates.routine.{routine}"}}
-    at = await play.start(definition("caller", {**call, "requireConfirmation": True}))
-    answers = await follow(play, at, notesMarkdown="Done.")
+    at = await client.start(definition("caller", {**call, "requireConfirmation": True}))
+    answers = await follow(client, at, notesMarkdown="Done.")
     assert keys(answers) == steps
-    kinds = await play.kinds(at["session"]["runId"])
+    kinds = await client.kinds(at["session"]["runId"])
     assert kinds.count("action_hand_over") == asked
 
 
-async def test_the_outcome_is_asked_for_by_the_last_work_of_a_closing_loop(play: Player) -> None:
+async def test_the_outcome_is_asked_for_by_the_last_work_of_a_closing_loop(client: WorkflowClient) -> None:
     last = loop(
         "check-loop", [step("check"), step("decide", **DECIDES)], type="while", condition={"var": "x"}
     )
-    at = await play.start(definition("measured", step("build"), last, metricsProfile="coding"))
-    answers = [at, at := await play.advance(at), await play.advance(at)]
+    at = await client.start(definition("measured", step("build"), last, metricsProfile="coding"))
+    answers = [at, at := await client.advance(at), await client.advance(at)]
     assert ["metrics_outcome" in prompt(answer) for answer in answers] == [False, True, False]
 
 
 @pytest.mark.rule("W35")
-async def test_what_the_notes_are_held_against_is_said_before_they_are_written(play: Player) -> None:
+async def test_what_the_notes_are_held_against_is_said_before_they_are_written(
+    client: WorkflowClient,
+) -> None:
     rules = [
         {"type": "contains", "value": "Gate: {{open}}", "message": "Name the gate"},
         {"type": "length", "min": 3, "max": 400, "message": "Not too short"},
         {"type": "regex", "pattern": "\\d+ tests", "message": "Count them", "condition": {"var": "strict"}},
     ]
-    play.write(definition("held", step("report", validationCriteria=rules)))
-    shown = prompt(await play.start("held"))
+    client.write(definition("held", step("report", validationCriteria=rules)))
+    shown = prompt(await client.start("held"))
     assert "- contain `Gate: { {open} }` (Name the gate)" in shown
     assert "- have at least 3 and at most 400 characters (Not too short)" in shown
     assert "Count them" not in shown
-    assert "match `\\d+ tests` (Count them)" in prompt(await play.start("held", context={"strict": True}))
+    assert "match `\\d+ tests` (Count them)" in prompt(await client.start("held", context={"strict": True}))
     composed = {"or": [rules[1], {"not": rules[0]}]}
-    other = prompt(await play.start(definition("composed", step("report", validationCriteria=composed))))
+    other = prompt(await client.start(definition("composed", step("report", validationCriteria=composed))))
     assert "- one of: have at least 3" in other and "; or: not: contain" in other
 
 
 @pytest.mark.rule("W57")
-async def test_everything_that_is_said_about_a_parameter_reaches_the_agent_and_the_hash(play: Player) -> None:
+async def test_everything_that_is_said_about_a_parameter_reaches_the_agent_and_the_hash(
+    client: WorkflowClient,
+) -> None:
     def defined(**more: Any) -> Payload:
         parameter = {"name": "depth", "type": "string", **more}
         function = {"name": "look", "definition": "Look closely.", "parameters": [parameter]}
@@ -222,14 +226,14 @@ async def test_everything_that_is_said_about_a_parameter_reaches_the_agent_and_t
         )
 
     said = {"description": "How far to go", "enum": ["near", "far"], "default": "near", "required": False}
-    at = await play.start(defined(**said))
+    at = await client.start(defined(**said))
     assert (
         "look(depth?: string): Look closely.\n  - depth: How far to go; one of near, far; default near"
         in prompt(at)
     )
     hashes = set()
     for left_out in ("", *said):
-        play.write(defined(**{name: value for name, value in said.items() if name != left_out}))
-        found = await play.ask("workflow_inspect", workflowId="functions")
+        client.write(defined(**{name: value for name, value in said.items() if name != left_out}))
+        found = await client.ask("workflow_inspect", workflowId="functions")
         hashes.add(found.payload["workflowHash"])
     assert len(hashes) == 1 + len(said)

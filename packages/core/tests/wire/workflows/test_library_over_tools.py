@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.support.surfaces import Surface
 from tests.support.workflows.agent import choices
-from tests.support.workflows.kit import APPROVE, Payload, Player
+from tests.support.workflows.kit import APPROVE, Payload, WorkflowClient
 from tests.support.workflows.library import ABSENT, PUBLIC, builtin_files, compiled, public_files
 
 FILES = public_files()
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.skipif(not FILES, reason=ABSENT)
 class Agent:
     """Follows a run by its answers. The seed decides what it puts into the context and when it leaves a loop."""
 
-    def __init__(self, play: Player, path: Path, seed: int) -> None:
-        self.play = play
+    def __init__(self, client: WorkflowClient, path: Path, seed: int) -> None:
+        self.client = client
         self.program = compiled(path).program
         self.random = random.Random(seed)  # noqa: S311 - a script, not a secret
         self.asked = 0
@@ -46,7 +46,7 @@ class Agent:
     async def start(self) -> Payload:
         context = self.context()
         for _ in range(5):
-            answer = await self.play.ask("workflow_start", workflowId=self.program.id, context=context)
+            answer = await self.client.ask("workflow_start", workflowId=self.program.id, context=context)
             if not answer.is_error:
                 return answer.payload
             paths = [problem["path"] for problem in answer.payload["problems"]]
@@ -65,10 +65,10 @@ class Agent:
     async def step(self, at: Payload, remark: str) -> Payload:
         content: Payload = {"notesMarkdown": f"{remark}: {at['pending']['stepKey']}"}
         for _ in range(8):
-            answer = await self.play.send(at, **content)
+            answer = await self.client.send(at, **content)
             if answer.reason == "requires_approval":
                 self.asked += 1
-                await self.play.decide(APPROVE, answer.payload["actionId"])
+                await self.client.decide(APPROVE, answer.payload["actionId"])
                 continue
             assert not answer.is_error, answer.payload
             if answer.payload["kind"] != "blocked":
@@ -107,43 +107,47 @@ def changed_settings() -> dict[str, Any]:
     return {"workflow_dirs": (str(PUBLIC),)}
 
 
-async def journey(play: Player, path: Path, seeds: range) -> None:
+async def journey(client: WorkflowClient, path: Path, seeds: range) -> None:
     for seed in seeds:
-        agent = Agent(play, path, seed)
+        agent = Agent(client, path, seed)
         first = await agent.start()
         done = await agent.finish(first, "first")
         assert done["pending"] is None and done["ackToken"] is None
         confirmations, way = agent.asked, list(agent.answers)
         # A fork from the middle: the same place, told otherwise, to its own end.
         middle, content = way[len(way) // 2]
-        replayed = await play.advance(middle, **content)
+        replayed = await client.advance(middle, **content)
         assert replayed["stateToken"] == (way[len(way) // 2 + 1 :] or [(done, {})])[0][0]["stateToken"]
         fork = await agent.finish(middle, "forked")
         assert fork["isComplete"] and fork["stateToken"] != done["stateToken"]
         run_id = first["session"]["runId"]
-        kinds = await play.kinds(run_id)
+        kinds = await client.kinds(run_id)
         assert kinds.count("step_acked") == len(agent.answers)
         assert kinds.count("action_hand_over") == agent.asked >= confirmations
-        told = await play.rehydrate(middle)
+        told = await client.rehydrate(middle)
         assert len(told["branches"]) >= 2
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 @pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
-async def test_every_workflow_of_the_library_runs_to_its_end_and_forks(play: Player, path: Path) -> None:
-    await journey(play, path, range(2))
+async def test_every_workflow_of_the_library_runs_to_its_end_and_forks(
+    client: WorkflowClient, path: Path
+) -> None:
+    await journey(client, path, range(2))
 
 
 @pytest.mark.parametrize("path", builtin_files(), ids=lambda path: path.stem)
 @pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
-async def test_every_workflow_of_our_own_runs_to_its_end_and_forks(play: Player, path: Path) -> None:
-    await journey(play, path, range(3))
+async def test_every_workflow_of_our_own_runs_to_its_end_and_forks(
+    client: WorkflowClient, path: Path
+) -> None:
+    await journey(client, path, range(3))
 
 
-async def test_a_sample_runs_over_every_transport_and_store(play: Player) -> None:
+async def test_a_sample_runs_over_every_transport_and_store(client: WorkflowClient) -> None:
     for path in sorted(FILES, key=lambda path: path.stat().st_size)[:: len(FILES) // 3]:
-        await journey(play, path, range(1))
-    assert await play.journal_holds()
+        await journey(client, path, range(1))
+    assert await client.journal_holds()
 
 
 async def test_the_library_is_listed_and_its_invalid_file_refused_with_its_reasons(surface: Surface) -> None:

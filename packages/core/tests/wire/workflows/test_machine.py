@@ -29,7 +29,7 @@ from tests.support.postgres_server import Server
 from tests.support.reliability import Prove
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import ManualClock, Surface, settings_for
-from tests.support.workflows.kit import Payload, Player, three_steps
+from tests.support.workflows.kit import Payload, WorkflowClient, three_steps
 
 from assent.app import App
 from assent.engine.workflows import bundles
@@ -89,12 +89,12 @@ class Workflows(RuleBasedStateMachine):
         self.surface = Surface(app, Surfaces(app), self.clock, self.transport)
         self.surface.key = self.key
         self.do(app.prepare())
-        self.play = Player(self.surface, self.root / "workflows")
+        self.client = WorkflowClient(self.surface, self.root / "workflows")
 
     @initialize()
     def begin(self) -> None:
         self.open()
-        self.play.write(three_steps())
+        self.client.write(three_steps())
         issued = self.do(self.surface.sign_in())
         self.key, self.workspace = issued.api_key, WorkspaceId(issued.workspace_id)
 
@@ -133,7 +133,7 @@ class Workflows(RuleBasedStateMachine):
     @rule(target=places)
     def start(self) -> Place:
         self.session += 1
-        answer = self.do(self.play.start(sessionId=f"S{self.session}"))
+        answer = self.do(self.client.start(sessionId=f"S{self.session}"))
         assert answer["pending"]["stepId"] == "one"
         self.trees[answer["session"]["runId"]] = {0: None}
         return self.place(answer, 0)
@@ -143,12 +143,12 @@ class Workflows(RuleBasedStateMachine):
         """A step, a fork or a replay: which of them the model says."""
         at = self.fresh(place)
         if place["depth"] == 3:
-            answer = self.do(self.play.ask("workflow_advance", stateToken=at["stateToken"]))
+            answer = self.do(self.client.ask("workflow_advance", stateToken=at["stateToken"]))
             assert answer.payload["isComplete"] is True
             return multiple()
         run_id, node = self.at(place)
         tree = self.trees[run_id]
-        got = self.do(self.play.advance(at, notesMarkdown=notes))
+        got = self.do(self.client.advance(at, notesMarkdown=notes))
         known = self.asked.get((run_id, node, 0, notes))
         if known is not None:
             assert got == known
@@ -165,15 +165,15 @@ class Workflows(RuleBasedStateMachine):
     @rule(place=places)
     def rehydrate(self, place: Place) -> None:
         run_id, node = self.at(place)
-        told = self.do(self.play.rehydrate(self.fresh(place)))
+        told = self.do(self.client.rehydrate(self.fresh(place)))
         assert told["isComplete"] is (place["depth"] == 3)
         assert len(told["branches"]) == list(self.trees[run_id].values()).count(node)
 
     @rule(place=places, notes=strategies.sampled_from(["x", "y"]))
     def checkpoint(self, place: Place, notes: str) -> None:
-        kept = self.do(self.play.checkpoint(self.fresh(place), notes))
+        kept = self.do(self.client.checkpoint(self.fresh(place), notes))
         assert kept["kind"] == "checkpoint"
-        assert notes in self.do(self.play.rehydrate(self.fresh(place)))["recap"]
+        assert notes in self.do(self.client.rehydrate(self.fresh(place)))["recap"]
 
     @rule()
     def restart(self) -> None:
@@ -190,7 +190,7 @@ class Workflows(RuleBasedStateMachine):
     def forget(self, place: Place) -> None:
         """The agent loses a place; the run is found again by its session."""
         run_id = place["answer"]["session"]["runId"]
-        found = self.do(self.play.ask("workflow_resume", sessionId=place["answer"]["session"]["sessionId"]))
+        found = self.do(self.client.ask("workflow_resume", sessionId=place["answer"]["session"]["sessionId"]))
         assert [run["nodes"] for run in found.payload["runs"] if run["runId"] == run_id] == [
             len(self.trees[run_id])
         ]
@@ -230,10 +230,10 @@ class Workflows(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             for run_id, tree in self.trees.items():
-                events = self.do(self.play.events(run_id))
+                events = self.do(self.client.events(run_id))
                 acked = [body for kind, body in events if kind == "step_acked"]
                 assert {body["node"]: body["parent"] for body in acked} | {0: None} == tree
-            assert self.do(self.play.journal_holds())
+            assert self.do(self.client.journal_holds())
         finally:
             self.do(self.surface.close())
             self.loop.close()

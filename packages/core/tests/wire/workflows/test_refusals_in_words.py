@@ -9,7 +9,7 @@ import pytest
 from tests.support.answers import text_of
 from tests.support.contract.talk import REVISIONS, say_in
 from tests.support.surfaces import Outcome
-from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.kit import WorkflowClient, definition
 from tests.support.workflows.library import step
 
 GATED = definition(
@@ -32,17 +32,17 @@ def words(refused: Outcome) -> str:
 
 @pytest.mark.every_surface
 @pytest.mark.rule("W76")
-async def test_a_refused_advance_is_text_before_data(play: Player) -> None:
-    at = await play.advance(await play.start(GATED, sessionId="R"))
-    refused = await play.send(at, **NOTES)
+async def test_a_refused_advance_is_text_before_data(client: WorkflowClient) -> None:
+    at = await client.advance(await client.start(GATED, sessionId="R"))
+    refused = await client.send(at, **NOTES)
     assert refused.reason == "requires_approval"
     told = words(refused)
     assert text_of(refused.payload) in told and refused.payload["reviewUrl"] in told
 
 
 @pytest.mark.rule("W76", "E80")
-async def test_a_step_is_read_once_where_the_revision_has_structured_content(play: Player) -> None:
-    at = await play.start()
+async def test_a_step_is_read_once_where_the_revision_has_structured_content(client: WorkflowClient) -> None:
+    at = await client.start()
     for tool, sent in (
         ("workflow_advance", {"stateToken": at["stateToken"], "ackToken": at["ackToken"]}),
         ("workflow_checkpoint", {"stateToken": at["stateToken"], "notesMarkdown": "Kept."}),
@@ -51,7 +51,7 @@ async def test_a_step_is_read_once_where_the_revision_has_structured_content(pla
     ):
         params = {"name": tool, "arguments": sent}
         for revision in REVISIONS:
-            result = (await say_in(play.surface, revision, "tools/call", params)).result
+            result = (await say_in(client.surface, revision, "tools/call", params)).result
             text, *payload = (part["text"] for part in result["content"])
             assert not text.lstrip().startswith("{")
             expected = [result["structuredContent"]] if revision < "2025-06-18" else []
@@ -59,8 +59,8 @@ async def test_a_step_is_read_once_where_the_revision_has_structured_content(pla
 
 
 @pytest.mark.rule("W76")
-async def test_every_execution_tool_refuses_in_words(play: Player) -> None:
-    at = await play.start()
+async def test_every_execution_tool_refuses_in_words(client: WorkflowClient) -> None:
+    at = await client.start()
     calls: list[tuple[str, dict[str, Any], str]] = [
         ("workflow_start", {"workflowId": "no-such-workflow"}, "workflow_not_found"),
         ("workflow_advance", {"stateToken": "st.v9.x"}, "token_unsupported_version"),
@@ -68,7 +68,7 @@ async def test_every_execution_tool_refuses_in_words(play: Player) -> None:
         ("workflow_checkpoint", {"stateToken": at["stateToken"], "notesMarkdown": " "}, "validation_error"),
     ]
     for tool, arguments, reason in calls:
-        refused = await play.ask(tool, **arguments)
+        refused = await client.ask(tool, **arguments)
         assert refused.reason == reason
         told = words(refused)
         assert refused.payload["fixActionForAgent"] in told, tool

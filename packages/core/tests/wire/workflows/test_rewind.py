@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from benchmarks import rewind as peers
 from tests.support.rules_manifest import ROOT
-from tests.support.workflows.kit import Player, definition
+from tests.support.workflows.kit import WorkflowClient, definition
 from tests.support.workflows.library import loop, step
 
 from assent.ports import Begin, Transaction
@@ -33,7 +33,7 @@ def test_a_rewound_chat_has_one_effect_no_inherited_approval_and_a_branch(tmp_pa
     server = example.Server(tmp_path)
     said: list[str] = []
     try:
-        shown = example.play(server, said.append)
+        shown = example.client(server, said.append)
     finally:
         server.close()
     assert shown["passed"] == "report"
@@ -67,10 +67,10 @@ def test_the_same_rewind_has_one_effect_here_and_two_in_langgraph(tmp_path: Path
 
 @pytest.mark.own_database
 @pytest.mark.rule("W74")
-async def test_an_advance_asks_the_store_the_same_at_any_length_of_the_run(play: Player) -> None:
+async def test_an_advance_asks_the_store_the_same_at_any_length_of_the_run(client: WorkflowClient) -> None:
     forever = loop("again", [step("body")], type="while", condition={"var": "more"}, maxIterations=1_000)
-    at = await play.start(definition("forever", forever), context={"more": True})
-    store = play.surface.app.store
+    at = await client.start(definition("forever", forever), context={"more": True})
+    store = client.surface.app.store
     seen: list[tuple[str, int]] = []
     real = store.write
 
@@ -92,8 +92,8 @@ async def test_an_advance_asks_the_store_the_same_at_any_length_of_the_run(play:
     asked: list[list[tuple[str, int]]] = []
     for _ in range(120):
         seen.clear()
-        at = await play.advance(at, notesMarkdown="x" * 2_000)
+        at = await client.advance(at, notesMarkdown="x" * 2_000)
         asked.append(list(seen))
     assert asked[1] and asked[1] == asked[-1]
-    sizes = await play.sql("SELECT length(snapshot) FROM workflow_nodes ORDER BY node")
+    sizes = await client.sql("SELECT length(snapshot) FROM workflow_nodes ORDER BY node")
     assert sizes[-1][0] - sizes[2][0] <= 4

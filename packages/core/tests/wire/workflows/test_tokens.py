@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.support.surfaces import MASTER, START_MS, ManualClock, Surface, settings_for
-from tests.support.workflows.kit import Player, three_steps
+from tests.support.workflows.kit import WorkflowClient, three_steps
 
 from assent.app import App
 from assent.kernel.ids import RunId, uuid7
@@ -24,9 +24,9 @@ THIRD = "a third master secret for the tests only, long enough"
 
 
 @pytest.mark.rule("W1")
-async def test_a_token_altered_at_any_position_is_refused_and_changes_nothing(play: Player) -> None:
-    at = await play.start()
-    before = await play.tables()
+async def test_a_token_altered_at_any_position_is_refused_and_changes_nothing(client: WorkflowClient) -> None:
+    at = await client.start()
+    before = await client.tables()
     refused = set()
     for name in ("stateToken", "ackToken"):
         token = at[name]
@@ -34,15 +34,15 @@ async def test_a_token_altered_at_any_position_is_refused_and_changes_nothing(pl
             for other in "AZ!é":
                 if other != token[position]:
                     altered = {**at, name: token[:position] + other + token[position + 1 :]}
-                    refused.add(await play.reason(altered))
+                    refused.add(await client.reason(altered))
     assert refused == {"token_bad_signature"}
-    assert await play.tables() == before
+    assert await client.tables() == before
 
 
 @pytest.mark.rule("W2")
 @pytest.mark.parametrize("name", ["stateToken", "ackToken"])
-async def test_what_is_cut_short_garbage_or_empty_is_no_token(play: Player, name: str) -> None:
-    at = await play.start()
+async def test_what_is_cut_short_garbage_or_empty_is_no_token(client: WorkflowClient, name: str) -> None:
+    at = await client.start()
     token: str = at[name]
     bad = [
         "",
@@ -59,48 +59,52 @@ async def test_what_is_cut_short_garbage_or_empty_is_no_token(play: Player, name
     bad += [token[:length] for length in range(len(token))]
     bad += [token.replace(".", "_"), token.replace("v1", "1"), f"x{token}", "x" * 60, "st.v1." * 1_000]
     for text in bad:
-        assert await play.reason({**at, name: text}) == "token_invalid_format", text
+        assert await client.reason({**at, name: text}) == "token_invalid_format", text
 
 
 @pytest.mark.rule("W3")
 @pytest.mark.parametrize("version", ["v0", "v2", "v9", "v10"])
-async def test_a_token_of_another_version_is_refused_by_name(play: Player, version: str) -> None:
-    at = await play.start()
+async def test_a_token_of_another_version_is_refused_by_name(client: WorkflowClient, version: str) -> None:
+    at = await client.start()
     for name in ("stateToken", "ackToken"):
-        assert await play.reason({**at, name: at[name].replace("v1", version)}) == "token_unsupported_version"
+        assert (
+            await client.reason({**at, name: at[name].replace("v1", version)}) == "token_unsupported_version"
+        )
         # What such a token would hold is not ours to judge.
         kind = at[name].partition(".")[0]
         for rest in ("x", "abc", "…", "a.b.c", "x" * 500):
-            assert await play.reason({**at, name: f"{kind}.{version}.{rest}"}) == "token_unsupported_version"
+            assert (
+                await client.reason({**at, name: f"{kind}.{version}.{rest}"}) == "token_unsupported_version"
+            )
 
 
 @pytest.mark.rule("W4")
-async def test_a_token_of_the_wrong_kind_is_a_mismatch(play: Player) -> None:
-    at = await play.start()
+async def test_a_token_of_the_wrong_kind_is_a_mismatch(client: WorkflowClient) -> None:
+    at = await client.start()
     swapped = {"stateToken": at["ackToken"], "ackToken": at["stateToken"]}
-    assert await play.reason(swapped) == "token_scope_mismatch"
-    assert await play.reason({**at, "ackToken": at["stateToken"]}) == "token_scope_mismatch"
-    rehydrated = await play.ask("workflow_advance", stateToken=at["ackToken"])
+    assert await client.reason(swapped) == "token_scope_mismatch"
+    assert await client.reason({**at, "ackToken": at["stateToken"]}) == "token_scope_mismatch"
+    rehydrated = await client.ask("workflow_advance", stateToken=at["ackToken"])
     assert rehydrated.reason == "token_scope_mismatch"
-    kept = await play.ask("workflow_checkpoint", stateToken=at["ackToken"], notesMarkdown="x")
+    kept = await client.ask("workflow_checkpoint", stateToken=at["ackToken"], notesMarkdown="x")
     assert kept.reason == "token_scope_mismatch"
 
 
 @pytest.mark.rule("W5")
-async def test_an_ack_of_another_run_snapshot_or_workflow_is_a_mismatch(play: Player) -> None:
-    play.write(three_steps("twin"))
-    first, second, twin = await play.start(), await play.start(), await play.start("twin")
-    later = await play.advance(first)
-    before = await play.tables()
+async def test_an_ack_of_another_run_snapshot_or_workflow_is_a_mismatch(client: WorkflowClient) -> None:
+    client.write(three_steps("twin"))
+    first, second, twin = await client.start(), await client.start(), await client.start("twin")
+    later = await client.advance(first)
+    before = await client.tables()
     for at, ack in ((first, second), (first, twin), (twin, first), (first, later), (later, first)):
-        assert await play.reason({**at, "ackToken": ack["ackToken"]}) == "token_scope_mismatch"
-    assert await play.tables() == before
+        assert await client.reason({**at, "ackToken": ack["ackToken"]}) == "token_scope_mismatch"
+    assert await client.tables() == before
 
 
 @pytest.mark.rule("W8")
-async def test_a_token_of_another_workspace_answers_as_one_that_nobody_knows(play: Player) -> None:
-    at = await play.start()
-    keys = play.surface.app.keys.workflow_tokens
+async def test_a_token_of_another_workspace_answers_as_one_that_nobody_knows(client: WorkflowClient) -> None:
+    at = await client.start()
+    keys = client.surface.app.keys.workflow_tokens
     run = RunId(at["session"]["runId"])
     unknown_node = {
         "stateToken": mint(keys, TokenClaims("st", run, 7)),
@@ -111,22 +115,22 @@ async def test_a_token_of_another_workspace_answers_as_one_that_nobody_knows(pla
         "stateToken": mint(keys, TokenClaims("st", nowhere, 0)),
         "ackToken": mint(keys, TokenClaims("ack", nowhere, 0)),
     }
-    before = await play.tables()
-    told = [await play.send(each) for each in (unknown_node, unknown_run)]
-    told += [await play.ask("workflow_advance", stateToken=unknown_run["stateToken"])]
-    told += [await play.ask("workflow_checkpoint", stateToken=unknown_run["stateToken"], notesMarkdown="x")]
-    home = play.workspace_id
-    await play.surface.sign_in()
-    foreign = [await play.send(at), await play.ask("workflow_advance", stateToken=at["stateToken"])]
+    before = await client.tables()
+    told = [await client.send(each) for each in (unknown_node, unknown_run)]
+    told += [await client.ask("workflow_advance", stateToken=unknown_run["stateToken"])]
+    told += [await client.ask("workflow_checkpoint", stateToken=unknown_run["stateToken"], notesMarkdown="x")]
+    home = client.workspace_id
+    await client.surface.sign_in()
+    foreign = [await client.send(at), await client.ask("workflow_advance", stateToken=at["stateToken"])]
     assert {answer.reason for answer in (*told, *foreign)} == {"token_unknown_node"}
     assert all(answer.payload == told[0].payload for answer in foreign)
-    assert await play.tables(home) == before
-    assert not any(rows for name, rows in (await play.tables()).items() if name.startswith("workflow"))
+    assert await client.tables(home) == before
+    assert not any(rows for name, rows in (await client.tables()).items() if name.startswith("workflow"))
 
 
 @pytest.mark.rule("W9")
-async def test_tokens_are_short_and_say_nothing(play: Player) -> None:
-    at = await play.start(context={"ticketId": "SECRET-1"})
+async def test_tokens_are_short_and_say_nothing(client: WorkflowClient) -> None:
+    at = await client.start(context={"ticketId": "SECRET-1"})
     assert re.fullmatch(r"st\.v1\.[A-Za-z0-9_-]{40,}", at["stateToken"])
     assert re.fullmatch(r"ack\.v1\.[A-Za-z0-9_-]{40,}", at["ackToken"])
     assert max(len(at["stateToken"]), len(at["ackToken"])) <= 64
@@ -143,9 +147,9 @@ async def test_tokens_are_short_and_say_nothing(play: Player) -> None:
 
 
 @pytest.mark.rule("W9")
-async def test_nothing_in_a_token_can_be_read(play: Player) -> None:
-    at = await play.start()
-    later = await play.advance(at, notesMarkdown="done")
+async def test_nothing_in_a_token_can_be_read(client: WorkflowClient) -> None:
+    at = await client.start()
+    later = await client.advance(at, notesMarkdown="done")
     run = bytes.fromhex(at["session"]["runId"].replace("-", ""))
     bodies = [
         decode(each[name].rpartition(".")[2]) for each in (at, later) for name in ("stateToken", "ackToken")
@@ -161,17 +165,17 @@ async def test_nothing_in_a_token_can_be_read(play: Player) -> None:
 class Replica:
     """Another server over the same store, with its own keys and its own time."""
 
-    def __init__(self, play: Player, tmp_path: Path, *secrets: str) -> None:
-        surface = play.surface
+    def __init__(self, client: WorkflowClient, tmp_path: Path, *secrets: str) -> None:
+        surface = client.surface
         url = surface.app.settings.database_url
         clock = ManualClock()
         app = App(settings_for(url, tmp_path, secrets=secrets or (MASTER,)), clock=clock)
         self.surface = Surface(app, Surfaces(app), clock, surface.transport)
         self.surface.key, self.surface.workspace_id = surface.key, surface.workspace_id
-        self.play = Player(self.surface, play.folder)
+        self.client = WorkflowClient(self.surface, client.folder)
 
-    async def __aenter__(self) -> Player:
-        return self.play
+    async def __aenter__(self) -> WorkflowClient:
+        return self.client
 
     async def __aexit__(self, *_: Any) -> None:
         await self.surface.close()
@@ -179,26 +183,26 @@ class Replica:
 
 @pytest.mark.rule("W7", "W10")
 async def test_a_token_works_on_another_replica_and_gives_the_same_answer(
-    play: Player, tmp_path: Path
+    client: WorkflowClient, tmp_path: Path
 ) -> None:
-    at = await play.start()
-    second = await play.advance(at, notesMarkdown="done")
-    async with Replica(play, tmp_path) as other:
+    at = await client.start()
+    second = await client.advance(at, notesMarkdown="done")
+    async with Replica(client, tmp_path) as other:
         assert await other.advance(at, notesMarkdown="done") == second
         third = await other.advance(second)
-    assert await play.advance(second) == third
+    assert await client.advance(second) == third
     assert third["pending"]["stepId"] == "three"
 
 
 @pytest.mark.own_database
 @pytest.mark.rule("W6", "W10")
 async def test_after_a_rotation_old_tokens_work_once_more_and_replays_stay_the_same(
-    play: Player, tmp_path: Path
+    client: WorkflowClient, tmp_path: Path
 ) -> None:
-    at = await play.start()
-    second = await play.advance(at, notesMarkdown="done")
-    blocked = await play.advance(second)
-    async with Replica(play, tmp_path, OTHER, MASTER) as rotated:
+    at = await client.start()
+    second = await client.advance(at, notesMarkdown="done")
+    blocked = await client.advance(second)
+    async with Replica(client, tmp_path, OTHER, MASTER) as rotated:
         assert await rotated.advance(at, notesMarkdown="done") == second
         assert await rotated.advance(second) == blocked
         fresh = await rotated.rehydrate(second)
@@ -206,7 +210,7 @@ async def test_after_a_rotation_old_tokens_work_once_more_and_replays_stay_the_s
         assert await rotated.advance(fresh) == blocked
         third = await rotated.advance(fresh, notesMarkdown="a branch")
         assert third["pending"]["stepId"] == "three"
-    async with Replica(play, tmp_path, THIRD, OTHER, MASTER) as twice:
+    async with Replica(client, tmp_path, THIRD, OTHER, MASTER) as twice:
         assert await twice.reason(at, notesMarkdown="done") == "token_bad_signature"
         assert await twice.reason(second) == "token_bad_signature"
         assert await twice.advance(fresh, notesMarkdown="a branch") == third
@@ -217,13 +221,13 @@ async def test_after_a_rotation_old_tokens_work_once_more_and_replays_stay_the_s
 @pytest.mark.own_database
 @pytest.mark.rule("W6", "W10", "W11")
 async def test_a_replay_brings_the_very_tokens_also_where_nobody_knows_their_key_any_more(
-    play: Player, tmp_path: Path
+    client: WorkflowClient, tmp_path: Path
 ) -> None:
-    at = await play.start()
-    second = await play.advance(at, notesMarkdown="done")
-    async with Replica(play, tmp_path, OTHER, MASTER) as once:
+    at = await client.start()
+    second = await client.advance(at, notesMarkdown="done")
+    async with Replica(client, tmp_path, OTHER, MASTER) as once:
         await once.rehydrate(at)
-    async with Replica(play, tmp_path, THIRD, OTHER) as twice:
+    async with Replica(client, tmp_path, THIRD, OTHER) as twice:
         before = await twice.tables()
         keys, run = twice.surface.app.keys.workflow_tokens, RunId(at["session"]["runId"])
         fresh = {

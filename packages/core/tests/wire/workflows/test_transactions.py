@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.actions.guarded import Watched, guarded
-from tests.support.workflows.kit import Player, three_steps
+from tests.support.workflows.kit import WorkflowClient, three_steps
 
 from assent.engine.definitions.library import WorkflowLibrary
 
@@ -15,19 +15,19 @@ __all__ = ["guarded"]
 
 
 @pytest.mark.usefixtures("guarded")
-async def test_a_transaction_touches_nothing_but_its_statements(play: Player) -> None:
-    await used(play)
-    Watched.around(play.surface.app)
-    await used(play)
+async def test_a_transaction_touches_nothing_but_its_statements(client: WorkflowClient) -> None:
+    await used(client)
+    Watched.around(client.surface.app)
+    await used(client)
 
 
-async def used(play: Player) -> None:
-    at = await play.start()
+async def used(client: WorkflowClient) -> None:
+    at = await client.start()
     for _ in range(3):
-        at = await play.advance(at)
-        play.write(three_steps())
-        await play.rehydrate(at)
-    surface = play.surface
+        at = await client.advance(at)
+        client.write(three_steps())
+        await client.rehydrate(at)
+    surface = client.surface
     for tool, given in (
         ("workflow_resume", {"workflowId": "three-steps"}),
         ("workflow_list", {}),

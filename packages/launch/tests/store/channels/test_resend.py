@@ -24,14 +24,14 @@ from assent_launch.learning.measurement import read_action
 
 
 @pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Providers]:
+async def providers(tmp_path: Path) -> AsyncIterator[Providers]:
     async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as running:
         yield running
 
 
-async def test_the_account_and_the_sender_are_part_of_what_is_approved(here: Providers) -> None:
-    action_id = await here.approved("resend")
-    action = await here.engine.action(action_id)
+async def test_the_account_and_the_sender_are_part_of_what_is_approved(providers: Providers) -> None:
+    action_id = await providers.approved("resend")
+    action = await providers.engine.action(action_id)
     assert action.effect.target == {
         "accountId": "dom_example.org",
         "platform": "email",
@@ -39,39 +39,41 @@ async def test_the_account_and_the_sender_are_part_of_what_is_approved(here: Pro
     }
     assert action.effect.sender == "hello@example.org"
     assert destination(action) is None
-    await here.done(action_id)
-    (sent,) = here.effects("resend")
+    await providers.done(action_id)
+    (sent,) = providers.effects("resend")
     assert (sent.content["from"], sent.content["to"]) == ("hello@example.org", ["grace@example.org"])
     assert sent.key == "sent" and sent.reference == action.provider_key
 
 
-async def test_several_readers_do_not_see_each_other(here: Providers) -> None:
+async def test_several_readers_do_not_see_each_other(providers: Providers) -> None:
     readers = ("grace@example.org", "ann@example.org", "Ann <ann@example.org>")
-    await here.done(await here.approved("resend", recipients=readers))
-    (sent,) = here.effects("resend")
+    await providers.done(await providers.approved("resend", recipients=readers))
+    (sent,) = providers.effects("resend")
     assert sent.content["to"] == ["hello@example.org"]
     assert sent.content["bcc"] == ["grace@example.org", "Ann <ann@example.org>"]
 
 
-async def test_people_who_get_a_copy_see_each_other_and_answers_go_elsewhere(here: Providers) -> None:
+async def test_people_who_get_a_copy_see_each_other_and_answers_go_elsewhere(providers: Providers) -> None:
     to, cc = ("grace@example.org", "ann@example.org"), ("lena@example.org",)
-    await here.done(await here.approved("resend", recipients=to, cc=cc, reply_to="desk@example.org"))
-    (sent,) = here.effects("resend")
+    await providers.done(
+        await providers.approved("resend", recipients=to, cc=cc, reply_to="desk@example.org")
+    )
+    (sent,) = providers.effects("resend")
     assert (sent.content["to"], sent.content["cc"]) == (list(to), list(cc))
     assert sent.content["reply_to"] == ["desk@example.org"] and "bcc" not in sent.content
 
 
 async def test_an_address_that_resend_names_is_left_out_of_the_call_for_the_others(
-    here: Providers, monkeypatch: pytest.MonkeyPatch
+    providers: Providers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = {"statusCode": 422, "name": "validation_error", "message": "Invalid `to` field: bad@example.org"}
-    action_id = await here.approved(
+    action_id = await providers.approved(
         "resend", recipients=("grace@example.org", "bad@example.org", "ann@example.org")
     )
-    monkeypatch.setattr(here.resend, "refusal", lambda status: said)
-    here.resend.plan(Outcome.REFUSE_422)
-    refused = await here.refused(action_id, Reason.CONNECTOR_FAILED, "done")
-    action = await here.engine.action(action_id)
+    monkeypatch.setattr(providers.resend, "refusal", lambda status: said)
+    providers.resend.plan(Outcome.REFUSE_422)
+    refused = await providers.refused(action_id, Reason.CONNECTOR_FAILED, "done")
+    action = await providers.engine.action(action_id)
     (call,) = next_calls(action, PLAIN)
 
     assert "other 2" in refused.recovery().user_message
@@ -82,16 +84,16 @@ async def test_an_address_that_resend_names_is_left_out_of_the_call_for_the_othe
 ENCODED = "Team lunch =?utf-8?b?WW91IGFyZSBmaXJlZA==?="
 
 
-async def test_what_mail_programs_would_decode_is_not_staged(here: Providers) -> None:
+async def test_what_mail_programs_would_decode_is_not_staged(providers: Providers) -> None:
     for changes in ({"subject": ENCODED}, {"title": ENCODED, "subject": ""}):
         with pytest.raises(Refusal) as refused:
-            await here.approved("resend", **changes)
+            await providers.approved("resend", **changes)
         assert refused.value.reason is Reason.VALIDATION_ERROR
         problems = refused.value.recovery().problems
         assert isinstance(problems, list)
         assert [each.path for each in problems] == [f"actions[0].{next(iter(changes))}"]
-    await here.done(await here.approved("resend", subject="What does  a =? b mean"))
-    (sent,) = here.effects("resend")
+    await providers.done(await providers.approved("resend", subject="What does  a =? b mean"))
+    (sent,) = providers.effects("resend")
     assert sent.content["subject"] == "What does  a =? b mean"
 
 
@@ -128,78 +130,78 @@ def test_a_name_is_one_name_whoever_reads_it() -> None:
     assert asked["to"] == ["Ann-Marie O'Löwe <grace@example.org>"]
 
 
-async def test_a_request_that_is_still_worked_on_is_asked_about_again(here: Providers) -> None:
-    action_id = await here.approved("resend")
-    here.resend.plan(Outcome.RESET_AFTER)
-    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    here.resend.busy = 1
-    here.engine.clock.advance(seconds=3)
-    assert await here.engine.run_jobs() == 1
-    assert (await here.engine.action(action_id)).execution_state == "outcome_unknown"
-    here.engine.clock.advance(seconds=60)
-    assert await here.engine.run_jobs() == 1
-    await here.executed(action_id)
+async def test_a_request_that_is_still_worked_on_is_asked_about_again(providers: Providers) -> None:
+    action_id = await providers.approved("resend")
+    providers.resend.plan(Outcome.RESET_AFTER)
+    await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    providers.resend.busy = 1
+    providers.engine.clock.advance(seconds=3)
+    assert await providers.engine.run_jobs() == 1
+    assert (await providers.engine.action(action_id)).execution_state == "outcome_unknown"
+    providers.engine.clock.advance(seconds=60)
+    assert await providers.engine.run_jobs() == 1
+    await providers.executed(action_id)
 
 
-async def test_another_content_under_our_key_is_for_a_human(here: Providers) -> None:
-    action_id = await here.approved("resend")
-    action = await here.engine.action(action_id)
-    here.resend.used[action.provider_key] = ("another digest", "mail", here.engine.clock.now_ms())
-    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    assert here.effects("resend") == []
+async def test_another_content_under_our_key_is_for_a_human(providers: Providers) -> None:
+    action_id = await providers.approved("resend")
+    action = await providers.engine.action(action_id)
+    providers.resend.used[action.provider_key] = ("another digest", "mail", providers.engine.clock.now_ms())
+    await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    assert providers.effects("resend") == []
 
 
-async def test_an_unverified_domain_is_a_final_refusal_in_resends_words(here: Providers) -> None:
-    here.resend.domains = []
-    action_id = await here.approved("resend")
-    refusal = await here.refused(action_id, Reason.CONNECTOR_FAILED, "done")
+async def test_an_unverified_domain_is_a_final_refusal_in_resends_words(providers: Providers) -> None:
+    providers.resend.domains = []
+    action_id = await providers.approved("resend")
+    refusal = await providers.refused(action_id, Reason.CONNECTOR_FAILED, "done")
     assert "not verified" in refusal.recovery().user_message
 
 
 @pytest.mark.parametrize("quota", ["daily_quota_exceeded", "monthly_quota_exceeded"])
-async def test_a_used_up_quota_can_be_waited_for(here: Providers, quota: str) -> None:
-    action_id = await here.approved("resend")
-    here.resend.quota = quota
-    refusal = await here.refused(action_id, Reason.CONNECTOR_FAILED)
+async def test_a_used_up_quota_can_be_waited_for(providers: Providers, quota: str) -> None:
+    action_id = await providers.approved("resend")
+    providers.resend.quota = quota
+    refusal = await providers.refused(action_id, Reason.CONNECTOR_FAILED)
     assert refusal.recovery().retryable and refusal.recovery().retry_after_seconds == 86_400
-    here.resend.quota = None
-    await here.done(action_id)
+    providers.resend.quota = None
+    await providers.done(action_id)
 
 
 async def test_without_a_domain_the_sender_is_resends_own(tmp_path: Path) -> None:
     url = new_sqlite(tmp_path / "assent.db")
-    async with serving(url, tmp_path, connected=False) as here:
-        here.resend.domains = []
-        await connect(here.engine.app, "resend")
-        action_id = await here.approved("resend")
-        assert (await here.engine.action(action_id)).effect.sender == TEST_SENDER
-        await here.done(action_id)
+    async with serving(url, tmp_path, connected=False) as providers:
+        providers.resend.domains = []
+        await connect(providers.engine.app, "resend")
+        action_id = await providers.approved("resend")
+        assert (await providers.engine.action(action_id)).effect.sender == TEST_SENDER
+        await providers.done(action_id)
 
 
 async def test_a_key_that_only_sends_is_enough_to_send(tmp_path: Path) -> None:
     url = new_sqlite(tmp_path / "assent.db")
-    async with serving(url, tmp_path, connected=False) as here:
-        here.resend.send_only = [KEYS["resend"]]
-        connection = await connect(here.engine.app, "resend")
+    async with serving(url, tmp_path, connected=False) as providers:
+        providers.resend.send_only = [KEYS["resend"]]
+        connection = await connect(providers.engine.app, "resend")
         assert connection.settings == {"readsBack": False}
-        action_id = await here.approved("resend")
-        await here.done(action_id)
-        reading = await read(here, action_id)
+        action_id = await providers.approved("resend")
+        await providers.done(action_id)
+        reading = await read(providers, action_id)
         assert (reading.status, reading.metrics) == ("unavailable", {})
         assert "only send" in (reading.reason or "")
-        found = await here.engine.services.connections.find(LOCAL_WORKSPACE, "resend")
+        found = await providers.engine.services.connections.find(LOCAL_WORKSPACE, "resend")
         assert found is not None and found.live
 
 
 @pytest.mark.parametrize("provider", ["zernio", "resend"])
-async def test_a_wrong_key_is_not_connected(here: Providers, provider: str) -> None:
-    connector: Any = here.engine.services.connectors[provider]
+async def test_a_wrong_key_is_not_connected(providers: Providers, provider: str) -> None:
+    connector: Any = providers.engine.services.connectors[provider]
     assert isinstance(connector, KeyChecked)
     with pytest.raises(NotSent) as refused:
         await connector.verify("re_wrong_key_of_somebody", 10)
     assert refused.value.reason is Reason.MISSING_CONNECTOR
     assert "re_wrong_key_of_somebody" not in refused.value.detail
-    here.server(provider).plan(Outcome.ERROR_BEFORE)
+    providers.server(provider).plan(Outcome.ERROR_BEFORE)
     with pytest.raises(NotSent) as refused:
         await connector.verify(KEYS[provider], 10)
     assert refused.value.reason is Reason.CONNECTOR_FAILED
@@ -219,13 +221,13 @@ async def test_a_wrong_key_is_not_connected(here: Providers, provider: str) -> N
     ],
 )
 async def test_numbers_are_what_resend_says_and_never_made_up(
-    here: Providers, script: dict[str, Any], metrics: dict[str, int] | None
+    providers: Providers, script: dict[str, Any], metrics: dict[str, int] | None
 ) -> None:
-    action_id = await here.approved("resend")
-    await here.done(action_id)
+    action_id = await providers.approved("resend")
+    await providers.done(action_id)
     for name, value in script.items():
-        setattr(here.resend, name, value)
-    reading = await read(here, action_id)
+        setattr(providers.resend, name, value)
+    reading = await read(providers, action_id)
     assert (reading.status, reading.metrics) == ("ok" if metrics else "unavailable", metrics or {})
     assert (reading.reason is None) == bool(metrics)
 

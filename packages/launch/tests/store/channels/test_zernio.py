@@ -28,7 +28,7 @@ HUMAN = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test")
 
 
 @pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Providers]:
+async def providers(tmp_path: Path) -> AsyncIterator[Providers]:
     async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as running:
         yield running
 
@@ -43,28 +43,28 @@ async def look_again(providers: Providers, action_id: ActionId) -> Action:
     return await providers.engine.action(action_id)
 
 
-async def test_x_is_twitter_and_the_account_is_fixed_when_it_is_staged(here: Providers) -> None:
-    action_id = await here.approved("zernio", channel="x")
-    action = await here.engine.action(action_id)
+async def test_x_is_twitter_and_the_account_is_fixed_when_it_is_staged(providers: Providers) -> None:
+    action_id = await providers.approved("zernio", channel="x")
+    action = await providers.engine.action(action_id)
     assert action.effect.target == {"accountId": "acc_twitter", "platform": "twitter", "name": "@acme"}
-    await choose(here, "acc_linkedin", "acc_twitter")
-    await here.done(action_id)
-    (effect,) = here.effects("zernio")
+    await choose(providers, "acc_linkedin", "acc_twitter")
+    await providers.done(action_id)
+    (effect,) = providers.effects("zernio")
     assert (effect.content["platform"], effect.content["accountId"]) == ("twitter", "acc_twitter")
 
 
-async def test_an_account_that_is_gone_is_not_replaced_behind_the_approval(here: Providers) -> None:
-    action_id = await here.approved("zernio")
-    await choose(here, "acc_linkedin_ada")
-    refusal = await here.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
+async def test_an_account_that_is_gone_is_not_replaced_behind_the_approval(providers: Providers) -> None:
+    action_id = await providers.approved("zernio")
+    await choose(providers, "acc_linkedin_ada")
+    refusal = await providers.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
     assert "Ada (linkedin)" in refusal.recovery().user_message
-    action = await look_again(here, action_id)
+    action = await look_again(providers, action_id)
     assert (action.status, action.revision, action.approval) == ("awaiting_approval", 2, None)
     assert (action.effect.target or {})["accountId"] == "acc_linkedin_ada"
-    assert here.effects("zernio") == []
-    await here.engine.approve(action_id)
-    await here.done(action_id)
-    assert len(here.zernio.on("acc_linkedin_ada")) == 1
+    assert providers.effects("zernio") == []
+    await providers.engine.approve(action_id)
+    await providers.done(action_id)
+    assert len(providers.zernio.on("acc_linkedin_ada")) == 1
 
 
 @pytest.mark.rule("E94")
@@ -99,104 +99,108 @@ async def test_without_an_account_it_is_staged_without_a_target_and_gets_one_as_
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("marks", [False, True])
 async def test_the_same_text_of_somebody_else_is_refused_and_stays_theirs(
-    here: Providers, nested: bool, marks: bool
+    providers: Providers, nested: bool, marks: bool
 ) -> None:
-    here.zernio.nested, here.zernio.marks = nested, marks
-    await here.done(await here.approved("zernio"))
-    action_id = await here.approved("zernio")
-    refusal = await here.refused(action_id, Reason.CONNECTOR_FAILED, "done")
+    providers.zernio.nested, providers.zernio.marks = nested, marks
+    await providers.done(await providers.approved("zernio"))
+    action_id = await providers.approved("zernio")
+    refusal = await providers.refused(action_id, Reason.CONNECTOR_FAILED, "done")
     assert "post_1" in refusal.recovery().user_message
-    assert (await here.engine.action(action_id)).external_id is None
-    assert len(here.effects("zernio")) == 1
+    assert (await providers.engine.action(action_id)).external_id is None
+    assert len(providers.effects("zernio")) == 1
 
 
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("marks", [False, True])
-async def test_our_own_post_behind_a_409_is_the_result(here: Providers, nested: bool, marks: bool) -> None:
-    here.zernio.nested, here.zernio.marks = nested, marks
-    action_id = await here.approved("zernio")
-    here.zernio.plan(Outcome.RESET_AFTER)
-    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    here.zernio.requests.clear()  # forgotten by the id of the request, known by the content
-    assert await here.engine.reconcile() == 1
-    await here.executed(action_id)
+async def test_our_own_post_behind_a_409_is_the_result(
+    providers: Providers, nested: bool, marks: bool
+) -> None:
+    providers.zernio.nested, providers.zernio.marks = nested, marks
+    action_id = await providers.approved("zernio")
+    providers.zernio.plan(Outcome.RESET_AFTER)
+    await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    providers.zernio.requests.clear()  # forgotten by the id of the request, known by the content
+    assert await providers.engine.reconcile() == 1
+    await providers.executed(action_id)
 
 
 @pytest.mark.parametrize("text", ["", "Another text that no one approved.", None])
 @pytest.mark.parametrize("forgotten", [False, True])
 async def test_a_post_under_our_key_with_another_text_is_not_taken_for_what_was_approved(
-    here: Providers, text: str | None, forgotten: bool
+    providers: Providers, text: str | None, forgotten: bool
 ) -> None:
-    action_id = await here.approved("zernio")
-    here.zernio.plan(Outcome.RESET_AFTER)
-    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    (post,) = here.zernio.posts.values()
+    action_id = await providers.approved("zernio")
+    providers.zernio.plan(Outcome.RESET_AFTER)
+    await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    (post,) = providers.zernio.posts.values()
     post["content"] = text
     if forgotten:
-        here.zernio.requests.clear()
-    await here.engine.reconcile()
-    action = await here.engine.action(action_id)
+        providers.zernio.requests.clear()
+    await providers.engine.reconcile()
+    action = await providers.engine.action(action_id)
     assert (action.execution_state, action.external_id) == ("outcome_unknown", None)
 
 
-async def test_a_person_who_was_wrong_about_a_lost_post_makes_no_second_one(here: Providers) -> None:
-    action_id = await here.approved("zernio")
-    here.zernio.plan(Outcome.RESET_AFTER)
-    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    await here.engine.resolve(action_id, False, "did not see it")
-    here.engine.clock.advance(hours=2)
-    await here.done(action_id)
-    assert len(here.effects("zernio")) == 1
+async def test_a_person_who_was_wrong_about_a_lost_post_makes_no_second_one(providers: Providers) -> None:
+    action_id = await providers.approved("zernio")
+    providers.zernio.plan(Outcome.RESET_AFTER)
+    await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    await providers.engine.resolve(action_id, False, "did not see it")
+    providers.engine.clock.advance(hours=2)
+    await providers.done(action_id)
+    assert len(providers.effects("zernio")) == 1
 
 
 async def test_a_partial_publish_keeps_what_went_out_and_offers_the_rest(
     database_url: str, tmp_path: Path
 ) -> None:
-    async with serving(database_url, tmp_path) as here:
-        await choose(here, "acc_linkedin", "acc_linkedin_ada")
-        action_id = await here.approved("zernio")
-        action = await here.engine.action(action_id)
+    async with serving(database_url, tmp_path) as providers:
+        await choose(providers, "acc_linkedin", "acc_linkedin_ada")
+        action_id = await providers.approved("zernio")
+        action = await providers.engine.action(action_id)
         assert action.effect.target == {
             "accountId": "acc_linkedin,acc_linkedin_ada",
             "platform": "linkedin",
             "name": "Acme, Ada",
         }
-        here.zernio.failing = {"acc_linkedin_ada": "platform_error"}
-        reply = await here.engine.execute(action_id, key="k")
+        providers.zernio.failing = {"acc_linkedin_ada": "platform_error"}
+        reply = await providers.engine.execute(action_id, key="k")
         assert not isinstance(reply, Refusal)
         assert reply.external_id == "post_1" and isinstance(reply.partly, str)
-        again = await here.engine.execute(action_id, key="k")
+        again = await providers.engine.execute(action_id, key="k")
         assert not isinstance(again, Refusal) and again.replay is not msgspec.UNSET
         assert msgspec.structs.replace(again, replay=msgspec.UNSET) == reply
-        assert (await here.engine.action(action_id)).preflight.warnings[0] == reply.partly
-        assert len(here.zernio.on("acc_linkedin")) == 1 and not here.zernio.on("acc_linkedin_ada")
+        assert (await providers.engine.action(action_id)).preflight.warnings[0] == reply.partly
+        assert len(providers.zernio.on("acc_linkedin")) == 1 and not providers.zernio.on("acc_linkedin_ada")
 
         rest_id = ActionId(str(reply.rest_action_id))
-        rest = await here.engine.action(rest_id)
+        rest = await providers.engine.action(rest_id)
         assert (rest.status, rest.run_id, rest.approval) == ("awaiting_approval", action.run_id, None)
         assert (rest.effect.target or {})["accountId"] == "acc_linkedin_ada"
         assert rest.effect.body == action.effect.body and rest.preflight.warnings
-        await here.refused(rest_id, Reason.REQUIRES_APPROVAL, "none")
-        here.zernio.failing = {}
-        await here.engine.approve(rest_id)
-        await here.done(rest_id)
-        assert [len(here.zernio.on(each)) for each in ("acc_linkedin", "acc_linkedin_ada")] == [1, 1]
-        stream = await here.engine.app.store.read(lambda: journal.read_stream(LOCAL_WORKSPACE, action.run_id))
+        await providers.refused(rest_id, Reason.REQUIRES_APPROVAL, "none")
+        providers.zernio.failing = {}
+        await providers.engine.approve(rest_id)
+        await providers.done(rest_id)
+        assert [len(providers.zernio.on(each)) for each in ("acc_linkedin", "acc_linkedin_ada")] == [1, 1]
+        stream = await providers.engine.app.store.read(
+            lambda: journal.read_stream(LOCAL_WORKSPACE, action.run_id)
+        )
         assert [event.kind for event in stream if "staged" in event.kind] == ["action_staged"]
 
 
-async def test_a_lost_partial_publish_is_found_with_its_rest(here: Providers) -> None:
-    await choose(here, "acc_linkedin", "acc_linkedin_ada")
-    action_id = await here.approved("zernio")
-    here.zernio.failing = {"acc_linkedin": "user_content"}
-    here.zernio.plan(Outcome.RESET_AFTER)
-    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
-    assert await here.engine.reconcile() == 1
-    action = await here.engine.action(action_id)
+async def test_a_lost_partial_publish_is_found_with_its_rest(providers: Providers) -> None:
+    await choose(providers, "acc_linkedin", "acc_linkedin_ada")
+    action_id = await providers.approved("zernio")
+    providers.zernio.failing = {"acc_linkedin": "user_content"}
+    providers.zernio.plan(Outcome.RESET_AFTER)
+    await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    assert await providers.engine.reconcile() == 1
+    action = await providers.engine.action(action_id)
     assert action.status == "executed"
-    rest = await here.engine.action(ActionId(action.metadata["restActionId"]))
+    rest = await providers.engine.action(ActionId(action.metadata["restActionId"]))
     assert (rest.effect.target or {})["accountId"] == "acc_linkedin"
-    assert len(here.effects("zernio")) == 1
+    assert len(providers.effects("zernio")) == 1
 
 
 @pytest.mark.parametrize(
@@ -214,46 +218,48 @@ async def test_a_lost_partial_publish_is_found_with_its_rest(here: Providers) ->
     ],
 )
 async def test_what_a_platform_refuses_means_what_its_category_says(
-    here: Providers, category: str, reason: Reason, state: str
+    providers: Providers, category: str, reason: Reason, state: str
 ) -> None:
-    action_id = await here.approved("zernio")
-    here.zernio.failing = {"acc_linkedin": category}
-    await here.refused(action_id, reason, state)
-    assert here.effects("zernio") == []
+    action_id = await providers.approved("zernio")
+    providers.zernio.failing = {"acc_linkedin": category}
+    await providers.refused(action_id, reason, state)
+    assert providers.effects("zernio") == []
 
 
-async def test_a_platform_that_recovers_gets_the_same_post_once(here: Providers) -> None:
-    action_id = await here.approved("zernio")
-    here.zernio.failing = {"acc_linkedin": "platform_error"}
-    await here.refused(action_id, Reason.CONNECTOR_FAILED)
-    await here.refused(action_id, Reason.CONNECTOR_FAILED)
-    here.zernio.failing = {}
-    await here.done(action_id)
-    assert list(here.zernio.posts) == ["post_1"]
+async def test_a_platform_that_recovers_gets_the_same_post_once(providers: Providers) -> None:
+    action_id = await providers.approved("zernio")
+    providers.zernio.failing = {"acc_linkedin": "platform_error"}
+    await providers.refused(action_id, Reason.CONNECTOR_FAILED)
+    await providers.refused(action_id, Reason.CONNECTOR_FAILED)
+    providers.zernio.failing = {}
+    await providers.done(action_id)
+    assert list(providers.zernio.posts) == ["post_1"]
 
 
-async def test_an_account_whose_sign_in_ended_blocks_that_platform_only(here: Providers) -> None:
-    action_id = await here.approved("zernio")
-    here.zernio.failing = {"acc_linkedin": "auth_expired"}
-    await here.refused(action_id, Reason.MISSING_CONNECTOR)
-    here.zernio.accounts[0]["isActive"] = False
-    blocked_again = await here.refused(action_id, Reason.MISSING_CONNECTOR)
+async def test_an_account_whose_sign_in_ended_blocks_that_platform_only(providers: Providers) -> None:
+    action_id = await providers.approved("zernio")
+    providers.zernio.failing = {"acc_linkedin": "auth_expired"}
+    await providers.refused(action_id, Reason.MISSING_CONNECTOR)
+    providers.zernio.accounts[0]["isActive"] = False
+    blocked_again = await providers.refused(action_id, Reason.MISSING_CONNECTOR)
     assert "LinkedIn" in blocked_again.recovery().user_message
     run = await stage(
-        here.engine.services, LOCAL_PRINCIPAL, Wanted(connector="zernio", channel="x", body="Still works.")
+        providers.engine.services,
+        LOCAL_PRINCIPAL,
+        Wanted(connector="zernio", channel="x", body="Still works."),
     )
     assert run.actions[0].preflight.connector_ready
     # The human signs in at Zernio again, and the same approval goes through.
-    here.zernio.failing = {}
-    here.zernio.accounts[0]["isActive"] = True
-    action = await look_again(here, action_id)
+    providers.zernio.failing = {}
+    providers.zernio.accounts[0]["isActive"] = True
+    action = await look_again(providers, action_id)
     assert (action.revision, action.preflight.connector_ready) == (1, True)
-    await here.done(action_id)
+    await providers.done(action_id)
 
 
-async def test_a_post_that_takes_its_time_is_waited_for(here: Providers) -> None:
-    here.zernio.polls = 2
-    await here.done(await here.approved("zernio"))
+async def test_a_post_that_takes_its_time_is_waited_for(providers: Providers) -> None:
+    providers.zernio.polls = 2
+    await providers.done(await providers.approved("zernio"))
 
 
 async def test_a_post_that_takes_too_long_is_found_by_its_id(impatient: Providers) -> None:
@@ -269,37 +275,39 @@ async def test_a_post_that_takes_too_long_is_found_by_its_id(impatient: Provider
 
 @pytest.mark.slow
 @pytest.mark.parametrize("then", [Outcome.REFUSE_401, Outcome.REFUSE_404, Outcome.RESET_BEFORE])
-async def test_a_post_that_cannot_be_read_is_not_taken_for_unsent(here: Providers, then: Outcome) -> None:
-    here.zernio.polls = 1
-    action_id = await here.approved("zernio")
-    here.zernio.plan(Outcome.DELIVER, then)
-    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+async def test_a_post_that_cannot_be_read_is_not_taken_for_unsent(
+    providers: Providers, then: Outcome
+) -> None:
+    providers.zernio.polls = 1
+    action_id = await providers.approved("zernio")
+    providers.zernio.plan(Outcome.DELIVER, then)
+    await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
     if then is Outcome.REFUSE_401:
-        await connect(here.engine.app, "zernio")
-    assert await here.engine.reconcile() == 1
-    await here.executed(action_id)
-    assert len(here.effects("zernio")) == 1
+        await connect(providers.engine.app, "zernio")
+    assert await providers.engine.reconcile() == 1
+    await providers.executed(action_id)
+    assert len(providers.effects("zernio")) == 1
 
 
-async def test_accounts_that_appear_at_the_provider_are_found(here: Providers) -> None:
-    action_id = await here.approved("zernio", channel="bluesky")
-    assert (await here.engine.action(action_id)).effect.target is None
-    here.zernio.accounts.append(
+async def test_accounts_that_appear_at_the_provider_are_found(providers: Providers) -> None:
+    action_id = await providers.approved("zernio", channel="bluesky")
+    assert (await providers.engine.action(action_id)).effect.target is None
+    providers.zernio.accounts.append(
         {"_id": "acc_bsky", "platform": "bluesky", "username": "acme", "displayName": "", "isActive": True}
     )
-    action = await look_again(here, action_id)
+    action = await look_again(providers, action_id)
     assert (action.effect.target or {})["accountId"] == "acc_bsky"
-    await here.engine.approve(action_id)
-    await here.done(action_id)
+    await providers.engine.approve(action_id)
+    await providers.done(action_id)
 
 
-async def test_a_thread_goes_out_as_a_thread(here: Providers) -> None:
+async def test_a_thread_goes_out_as_a_thread(providers: Providers) -> None:
     parts = ["First. 1/2", "Second. 2/2"]
-    action_id = await here.approved("zernio", channel="x", body="\n\n".join(parts))
-    await edit(here.engine.app.owner_services, HUMAN, action_id, {"details": {"thread": parts}})
-    await here.engine.approve(action_id)
-    await here.done(action_id)
-    (sent,) = here.zernio.posts["post_1"]["platforms"]
+    action_id = await providers.approved("zernio", channel="x", body="\n\n".join(parts))
+    await edit(providers.engine.app.owner_services, HUMAN, action_id, {"details": {"thread": parts}})
+    await providers.engine.approve(action_id)
+    await providers.done(action_id)
+    (sent,) = providers.zernio.posts["post_1"]["platforms"]
     assert sent["platformSpecificData"] == {"threadItems": [{"content": part} for part in parts]}
 
 
@@ -317,21 +325,21 @@ async def test_a_thread_goes_out_as_a_thread(here: Providers) -> None:
     ],
 )
 async def test_numbers_that_are_not_there_are_unavailable_and_never_zero(
-    here: Providers, script: dict[str, Any], said: str
+    providers: Providers, script: dict[str, Any], said: str
 ) -> None:
-    action_id = await here.approved("zernio")
-    await here.done(action_id)
+    action_id = await providers.approved("zernio")
+    await providers.done(action_id)
     for name, value in script.items():
-        setattr(here.zernio, name, value)
-    reading = await read(here, action_id)
+        setattr(providers.zernio, name, value)
+    reading = await read(providers, action_id)
     assert (reading.status, reading.metrics) == ("unavailable", {})
     assert said in (reading.reason or "") and KEYS["zernio"] not in (reading.reason or "")
 
 
-async def test_numbers_are_what_zernio_says(here: Providers) -> None:
-    action_id = await here.approved("zernio")
-    await here.done(action_id)
-    reading = await read(here, action_id)
+async def test_numbers_are_what_zernio_says(providers: Providers) -> None:
+    action_id = await providers.approved("zernio")
+    await providers.done(action_id)
+    reading = await read(providers, action_id)
     assert (reading.status, reading.source) == ("ok", "zernio")
     assert reading.metrics == {"impressions": 120, "likes": 7, "comments": 2, "clicks": 11}
 
@@ -340,7 +348,7 @@ async def read(providers: Providers, action_id: ActionId) -> Any:
     return await read_action(providers.engine.services, await providers.engine.action(action_id))
 
 
-async def test_pictures_are_uploaded_before_the_post(here: Providers) -> None:
+async def test_pictures_are_uploaded_before_the_post(providers: Providers) -> None:
     picture = Picture(
         content=b"\x89PNG pixels", content_type="image/png", width=1, height=1, alt="a dot", digest="d"
     )
@@ -348,19 +356,19 @@ async def test_pictures_are_uploaded_before_the_post(here: Providers) -> None:
     async def pictures_of(action: Action) -> tuple[Picture, ...]:
         return (picture,)
 
-    connector: Any = here.engine.services.connectors["zernio"]
+    connector: Any = providers.engine.services.connectors["zernio"]
     connector._pictures_of = pictures_of
     media = (
         Media("image", "http://127.0.0.1/x.png", "a dot", "d"),
         Media("image", "https://example.org/y.png"),
     )
-    action_id = await here.approved("zernio")
-    await here.engine.edit(action_id, media=media)
-    await here.engine.approve(action_id)
-    here.zernio.plan(Outcome.ERROR_BEFORE)
-    await here.refused(action_id, Reason.CONNECTOR_FAILED)
-    await here.done(action_id)
-    sent = here.zernio.posts["post_1"]["mediaItems"]
+    action_id = await providers.approved("zernio")
+    await providers.engine.edit(action_id, media=media)
+    await providers.engine.approve(action_id)
+    providers.zernio.plan(Outcome.ERROR_BEFORE)
+    await providers.refused(action_id, Reason.CONNECTOR_FAILED)
+    await providers.done(action_id)
+    sent = providers.zernio.posts["post_1"]["mediaItems"]
     assert sent[1:] == [{"type": "image", "url": "https://example.org/y.png"}]
-    assert [content for content in here.zernio.uploads.values() if content] == [picture.content]
+    assert [content for content in providers.zernio.uploads.values() if content] == [picture.content]
     assert sent[0]["url"].startswith("https://media.example/")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.connectors.fixtures import database_url, world
+from tests.support.connectors.fixtures import database_url, harness
 
-__all__ = ["database_url", "world"]
+__all__ = ["database_url", "harness"]

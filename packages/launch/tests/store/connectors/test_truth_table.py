@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.support.connectors.world import NOWHERE, Expected, World, again, first
+from tests.support.connectors.harness import NOWHERE, Expected, Harness, again, first
 
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
@@ -54,99 +54,99 @@ TABLE: dict[str, Expected] = {
 @pytest.mark.slow
 @pytest.mark.rule("E28", "E29", "E72")
 @pytest.mark.parametrize("outcome", TABLE)
-async def test_every_outcome_under_every_declaration(world: World, outcome: str) -> None:
+async def test_every_outcome_under_every_declaration(harness: Harness, outcome: str) -> None:
     expected = TABLE[outcome]
     for kind in KINDS:
-        action_id = await world.approved(kind)
-        reply = await attempt(world, kind, outcome, action_id)
-        action = await world.meets(expected, action_id)
+        action_id = await harness.approved(kind)
+        reply = await attempt(harness, kind, outcome, action_id)
+        action = await harness.meets(expected, action_id)
         calls = 0 if outcome == NO_CONNECTION else 1
-        assert len(world.ledger.calls(action.provider_key)) == calls
+        assert len(harness.ledger.calls(action.provider_key)) == calls
         if expected.reason is None:
             assert isinstance(reply, Executed)
-            await world.ended(action_id)
-            same = await world.engine.execute(action_id, key=first(action_id))
+            await harness.ended(action_id)
+            same = await harness.engine.execute(action_id, key=first(action_id))
             assert isinstance(same, Executed)
             assert msgspec.structs.replace(same, replay=msgspec.UNSET) == reply
             continue
         assert isinstance(reply, Refusal)
         recovery = reply.recovery()
         assert (recovery.reason, recovery.retryable) == (expected.reason, expected.retryable)
-        await FOLLOW_UP[expected.state](world, kind, action_id, expected)
+        await FOLLOW_UP[expected.state](harness, kind, action_id, expected)
 
 
-async def attempt(world: World, kind: str, outcome: str, action_id: ActionId) -> Executed | Refusal:
+async def attempt(harness: Harness, kind: str, outcome: str, action_id: ActionId) -> Executed | Refusal:
     if outcome != NO_CONNECTION:
-        world.emulator.plan(Outcome(outcome))
-        return await world.engine.execute(action_id, key=first(action_id))
-    connector = world.connectors[kind]
+        harness.emulator.plan(Outcome(outcome))
+        return await harness.engine.execute(action_id, key=first(action_id))
+    connector = harness.connectors[kind]
     url, connector.url = connector.url, NOWHERE
     try:
-        return await world.engine.execute(action_id, key=first(action_id))
+        return await harness.engine.execute(action_id, key=first(action_id))
     finally:
         connector.url = url
 
 
-async def closed(world: World, kind: str, action_id: ActionId, expected: Expected) -> None:
+async def closed(harness: Harness, kind: str, action_id: ActionId, expected: Expected) -> None:
     """Refused for good: the same key hears the same again, and nothing moves it any more."""
-    same = await world.engine.execute(action_id, key=first(action_id))
+    same = await harness.engine.execute(action_id, key=first(action_id))
     assert isinstance(same, Refusal) and same.recovery().reason is Reason.CONNECTOR_FAILED
-    other = await world.engine.execute(action_id)
+    other = await harness.engine.execute(action_id)
     assert isinstance(other, Refusal) and other.reason is Reason.REQUIRES_APPROVAL
     with pytest.raises(Refusal) as refused:
-        await world.engine.approve(action_id)
+        await harness.engine.approve(action_id)
     assert refused.value.reason is Reason.ACTION_CLOSED
-    await world.meets(expected, action_id)
+    await harness.meets(expected, action_id)
 
 
-async def cured(world: World, kind: str, action_id: ActionId, expected: Expected) -> None:
+async def cured(harness: Harness, kind: str, action_id: ActionId, expected: Expected) -> None:
     """Not sent, and the cause is gone: the same action goes out, once."""
-    await world.succeeds(action_id)
+    await harness.succeeds(action_id)
 
 
-async def looked_into(world: World, kind: str, action_id: ActionId, expected: Expected) -> None:
+async def looked_into(harness: Harness, kind: str, action_id: ActionId, expected: Expected) -> None:
     """Not known: nobody sends, edits or rejects it, and then it is found out by what the connector declares."""
-    calls = len(world.ledger.calls())
+    calls = len(harness.ledger.calls())
     for key in (None, first(action_id), again(action_id)):
-        refusal = await world.engine.execute(action_id, key=key)
+        refusal = await harness.engine.execute(action_id, key=key)
         assert isinstance(refusal, Refusal) and refusal.reason is Reason.OUTCOME_UNKNOWN
-    for decide in (world.engine.approve, world.engine.reject):
+    for decide in (harness.engine.approve, harness.engine.reject):
         with pytest.raises(Refusal) as refused:
             await decide(action_id)
         assert refused.value.reason is Reason.OUTCOME_UNKNOWN
     with pytest.raises(Refusal) as refused:
-        await world.engine.edit(action_id, body="Something else.")
+        await harness.engine.edit(action_id, body="Something else.")
     assert refused.value.reason is Reason.OUTCOME_UNKNOWN
-    assert len(world.ledger.calls()) == calls
+    assert len(harness.ledger.calls()) == calls
 
-    assert await world.engine.reconcile() == 1
-    await RECONCILED[kind](world, action_id, expected)
+    assert await harness.engine.reconcile() == 1
+    await RECONCILED[kind](harness, action_id, expected)
 
 
-async def repeated(world: World, action_id: ActionId, expected: Expected) -> None:
+async def repeated(harness: Harness, action_id: ActionId, expected: Expected) -> None:
     """A provider that recognises the key is asked again: the effect is there once, whoever had it."""
-    await world.ended(action_id)
+    await harness.ended(action_id)
 
 
-async def read_back(world: World, action_id: ActionId, expected: Expected) -> None:
+async def read_back(harness: Harness, action_id: ActionId, expected: Expected) -> None:
     """A provider that can be asked says whether; if not, the action may go out again."""
     if expected.effects:
-        await world.ended(action_id)
+        await harness.ended(action_id)
     else:
-        await world.meets(Expected(None, "approved", "retryable", 0), action_id)
-        await world.succeeds(action_id)
+        await harness.meets(Expected(None, "approved", "retryable", 0), action_id)
+        await harness.succeeds(action_id)
 
 
-async def left_to_a_human(world: World, action_id: ActionId, expected: Expected) -> None:
-    await world.meets(expected, action_id)
+async def left_to_a_human(harness: Harness, action_id: ActionId, expected: Expected) -> None:
+    await harness.meets(expected, action_id)
     if expected.effects:
-        (done,) = world.ledger.effects((await world.engine.action(action_id)).provider_key)
-        await world.engine.resolve(action_id, True, done.effect_id)
-        await world.ended(action_id)
+        (done,) = harness.ledger.effects((await harness.engine.action(action_id)).provider_key)
+        await harness.engine.resolve(action_id, True, done.effect_id)
+        await harness.ended(action_id)
     else:
-        await world.engine.resolve(action_id, False, "looked at the account, nothing there")
-        await world.meets(Expected(None, "approved", "retryable", 0), action_id)
-        await world.succeeds(action_id)
+        await harness.engine.resolve(action_id, False, "looked at the account, nothing there")
+        await harness.meets(Expected(None, "approved", "retryable", 0), action_id)
+        await harness.succeeds(action_id)
 
 
 FOLLOW_UP = {"done": closed, "retryable": cured, "outcome_unknown": looked_into}
@@ -163,22 +163,22 @@ def test_the_table_has_every_outcome_of_the_emulator() -> None:
     assert len(KINDS) == len(set(KINDS)) == 4
 
 
-async def test_a_retry_says_when(world: World) -> None:
-    action_id = await world.approved("native_key")
-    world.emulator.plan(Outcome.REFUSE_429)
-    reply = await world.engine.execute(action_id)
+async def test_a_retry_says_when(harness: Harness) -> None:
+    action_id = await harness.approved("native_key")
+    harness.emulator.plan(Outcome.REFUSE_429)
+    reply = await harness.engine.execute(action_id)
     assert isinstance(reply, Refusal)
     assert reply.recovery().retry_after_seconds == 7
 
 
-async def test_a_native_key_is_not_trusted_past_its_window(world: World) -> None:
-    action_id = await world.approved("native_key")
-    world.emulator.plan(Outcome.ERROR_AFTER)
-    await world.engine.execute(action_id)
-    world.engine.clock.advance(hours=13)
-    assert await world.engine.run_jobs() == 1
-    action = await world.meets(UNKNOWN_DONE, action_id)
-    assert len(world.ledger.calls(action.provider_key)) == 1
+async def test_a_native_key_is_not_trusted_past_its_window(harness: Harness) -> None:
+    action_id = await harness.approved("native_key")
+    harness.emulator.plan(Outcome.ERROR_AFTER)
+    await harness.engine.execute(action_id)
+    harness.engine.clock.advance(hours=13)
+    assert await harness.engine.run_jobs() == 1
+    action = await harness.meets(UNKNOWN_DONE, action_id)
+    assert len(harness.ledger.calls(action.provider_key)) == 1
 
 
 REPEATED = (Outcome.ERROR_BEFORE, Outcome.REFUSE_401, Outcome.REFUSE_429, Outcome.REFUSE_403, NO_CONNECTION)
@@ -192,22 +192,22 @@ REPEATED = (Outcome.ERROR_BEFORE, Outcome.REFUSE_401, Outcome.REFUSE_429, Outcom
     ],
 )
 async def test_a_refused_repetition_says_nothing_about_the_first_send_and_is_repeated(
-    world: World, kind: str, refusal: str
+    harness: Harness, kind: str, refusal: str
 ) -> None:
     """The effect is there; that asking again was refused must not open the way to a second one under a new key
     (C10, C30)."""
-    action_id = await world.approved(kind)
-    world.emulator.plan(Outcome.ERROR_AFTER)
-    await world.engine.execute(action_id)
-    connector = world.connectors[kind]
+    action_id = await harness.approved(kind)
+    harness.emulator.plan(Outcome.ERROR_AFTER)
+    await harness.engine.execute(action_id)
+    connector = harness.connectors[kind]
     reachable = connector.url
     if refusal == NO_CONNECTION:
         connector.url = NOWHERE
     else:
-        world.emulator.plan(Outcome(refusal))
-    assert await world.engine.reconcile() == 1
-    await world.meets(UNKNOWN_DONE, action_id)
+        harness.emulator.plan(Outcome(refusal))
+    assert await harness.engine.reconcile() == 1
+    await harness.meets(UNKNOWN_DONE, action_id)
     connector.url = reachable
-    world.engine.clock.advance(seconds=11)
-    assert await world.engine.run_jobs() == 1
-    await world.ended(action_id)
+    harness.engine.clock.advance(seconds=11)
+    assert await harness.engine.run_jobs() == 1
+    await harness.ended(action_id)

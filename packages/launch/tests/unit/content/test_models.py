@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from tests.support.net.far_side import Answer, FarSide, closed_port, far_side
+from tests.support.net.stub_server import Answer, StubServer, closed_port, stub_server
 
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content.adapter import adapt_written
@@ -28,18 +28,18 @@ GOOD = "Ledgerly reminds late clients politely, so that you do not have to."
 
 
 @pytest.fixture
-def emulator() -> Iterator[FarSide]:
-    with far_side() as running:
+def emulator() -> Iterator[StubServer]:
+    with stub_server() as running:
         yield running
 
 
-def openai(side: FarSide) -> Model:
-    return Model(url=side.url("/v1"), name="small", api_key="sk-very-secret")
+def openai(stub: StubServer) -> Model:
+    return Model(url=stub.url("/v1"), name="small", api_key="sk-very-secret")
 
 
-def says(side: FarSide, text: str) -> None:
+def says(stub: StubServer, text: str) -> None:
     body = msgspec.json.encode({"choices": [{"message": {"role": "assistant", "content": text}}]})
-    side.answers["/v1/chat/completions"] = Answer(body=body, headers=JSON)
+    stub.answers["/v1/chat/completions"] = Answer(body=body, headers=JSON)
 
 
 async def written(
@@ -55,7 +55,7 @@ async def written(
     return adapt_written(channel, made, facts)
 
 
-async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: FarSide) -> None:
+async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: StubServer) -> None:
     says(emulator, GOOD)
     lessons = Lessons(rejections=(Rejection(entry_id="r1", reason="no emoji"),))
     made = await written(openai(emulator), lessons=lessons)
@@ -71,7 +71,7 @@ async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: 
     assert question["lessons"][0].startswith("No emoji")
 
 
-async def test_an_anthropic_model_is_asked_its_way(emulator: FarSide) -> None:
+async def test_an_anthropic_model_is_asked_its_way(emulator: StubServer) -> None:
     body = msgspec.json.encode({"content": [{"type": "text", "text": GOOD}]})
     emulator.answers["/v1/messages"] = Answer(body=body, headers=JSON)
     model = Model(url=emulator.url("/v1/"), name="m", kind="anthropic", api_key="key")
@@ -82,13 +82,13 @@ async def test_an_anthropic_model_is_asked_its_way(emulator: FarSide) -> None:
     assert msgspec.json.decode(asked.body)["max_tokens"] > 0
 
 
-async def test_a_title_is_taken_from_the_answer(emulator: FarSide) -> None:
+async def test_a_title_is_taken_from_the_answer(emulator: StubServer) -> None:
     says(emulator, f"Subject: Polite reminders\n\n{GOOD}")
     made = await written(openai(emulator), "email")
     assert (made.subject, made.body) == ("Polite reminders", GOOD)
 
 
-async def test_what_a_model_invents_is_warned_about(emulator: FarSide) -> None:
+async def test_what_a_model_invents_is_warned_about(emulator: StubServer) -> None:
     says(emulator, "Ledgerly is the best invoicing tool and saves 40% of your time.")
     made = await written(openai(emulator))
     assert any("nothing in the evidence says so" in warning for warning in made.warnings)
@@ -113,7 +113,7 @@ async def test_what_a_model_invents_is_warned_about(emulator: FarSide) -> None:
     ],
 )  # fmt: skip
 async def test_whatever_goes_wrong_a_plain_note_is_written_and_says_why(
-    emulator: FarSide, answer: Answer
+    emulator: StubServer, answer: Answer
 ) -> None:
     emulator.answers["/v1/chat/completions"] = answer
     made = await written(openai(emulator), timeout_seconds=0.5)

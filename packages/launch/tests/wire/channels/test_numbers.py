@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.answers import text_of
 from tests.support.channels.kit import connect
-from tests.support.operators.fixtures import Loop
+from tests.support.operators.fixtures import LaunchClient
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import ManualClock, settings_for
 
@@ -43,7 +43,7 @@ POST = {
 READER = "grace@example.org"
 
 
-class Measuring(Loop):
+class Measuring(LaunchClient):
     """A surface with emulated providers whose numbers a test sets."""
 
     posts: Zernio
@@ -78,7 +78,7 @@ class Measuring(Loop):
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[Measuring]:
+async def server(tmp_path: Path) -> AsyncIterator[Measuring]:
     clock = ManualClock()
     zernio = Zernio(Ledger(tmp_path / "zernio.jsonl"), now_ms=clock.now_ms)
     resend = Resend(Ledger(tmp_path / "resend.jsonl"), now_ms=clock.now_ms)
@@ -105,11 +105,11 @@ def numbers_in(text: str) -> set[str]:
 
 
 @pytest.mark.rule("E100")
-async def test_three_exposures_of_one_source_are_never_added(house: Measuring) -> None:
-    house.posts.numbers = dict(POST)
-    run_id = await house.sent("linkedin")
+async def test_three_exposures_of_one_source_are_never_added(server: Measuring) -> None:
+    server.posts.numbers = dict(POST)
+    run_id = await server.sent("linkedin")
 
-    told = await house.measured(run_id)
+    told = await server.measured(run_id)
 
     why = "LinkedIn: 1,234 impressions, 11 clicks, 30 comments, 120 likes."
     assert told["nextMove"] == {
@@ -127,28 +127,28 @@ async def test_three_exposures_of_one_source_are_never_added(house: Measuring) -
     assert f"- {every}" in text_of(told)
     assert why.rstrip(".") in told["agentGuide"]["userMessage"]
     given = {"1,234", "1,300", "1,000", "11", "30", "120", "0.05"}
-    [asset] = (await house.tool("chieflab_list_assets", runId=run_id))["assets"][-1:]
+    [asset] = (await server.tool("chieflab_list_assets", runId=run_id))["assets"][-1:]
     assert asset["type"] == "measurement"
     assert asset["body"].startswith(every)
     assert numbers_in(asset["body"]) == given
-    [entry] = await house.remembered()
+    [entry] = await server.remembered()
     assert entry["body"] == f"{every}."
-    kept = await house.app.store.read(lambda: brain.find(house.workspace, entry["entryId"]))
+    kept = await server.app.store.read(lambda: brain.find(server.workspace, entry["entryId"]))
     assert kept is not None and kept.facts == {"metrics": POST}
-    status = await house.tool("chieflab_status")
+    status = await server.tool("chieflab_status")
     [measured] = status["extra"]["measured"]
     assert (measured["totals"], measured["results"]) == (counts, why)
     assert why in text_of(status)
 
 
 @pytest.mark.rule("E100")
-async def test_a_mail_that_was_only_delivered_is_not_called_seen(house: Measuring) -> None:
-    house.posts.numbers = {"impressions": 10602}
-    await house.measured(await house.sent("linkedin"))
-    house.mails.numbers = {"delivered": 1}
-    run_id = await house.sent("email")
+async def test_a_mail_that_was_only_delivered_is_not_called_seen(server: Measuring) -> None:
+    server.posts.numbers = {"impressions": 10602}
+    await server.measured(await server.sent("linkedin"))
+    server.mails.numbers = {"delivered": 1}
+    run_id = await server.sent("email")
 
-    told = await house.measured(run_id)
+    told = await server.measured(run_id)
 
     assert told["nextMove"] == {
         "move": "Measure again later: E-mail has no numbers of readers yet.",
@@ -161,15 +161,17 @@ async def test_a_mail_that_was_only_delivered_is_not_called_seen(house: Measurin
 
 
 @pytest.mark.rule("E100")
-async def test_a_baseline_counts_only_the_runs_that_have_the_metric_on_that_channel(house: Measuring) -> None:
+async def test_a_baseline_counts_only_the_runs_that_have_the_metric_on_that_channel(
+    server: Measuring,
+) -> None:
     for numbers in ({"impressions": 900, "likes": 4}, {"likes": 8}, {"impressions": 1100}):
-        house.posts.numbers = dict(numbers)
-        await house.measured(await house.sent("linkedin"))
-    house.posts.numbers = {"impressions": 5000}
-    await house.measured(await house.sent("x"))
-    house.posts.numbers = {"impressions": 500, "likes": 0, "clicks": 0}
+        server.posts.numbers = dict(numbers)
+        await server.measured(await server.sent("linkedin"))
+    server.posts.numbers = {"impressions": 5000}
+    await server.measured(await server.sent("x"))
+    server.posts.numbers = {"impressions": 500, "likes": 0, "clicks": 0}
 
-    told = await house.measured(await house.sent("linkedin"))
+    told = await server.measured(await server.sent("linkedin"))
 
     assert told["measurement"]["baseline"] == [
         {"channel": "linkedin", "metric": "impressions", "average": 1000, "runs": 2},
@@ -182,36 +184,38 @@ async def test_a_baseline_counts_only_the_runs_that_have_the_metric_on_that_chan
 
 
 @pytest.mark.rule("E100")
-async def test_a_run_that_went_out_later_is_no_earlier_run(house: Measuring) -> None:
-    house.posts.numbers = {"impressions": 100}
-    first = await house.sent("linkedin")
-    await house.measured(first)
-    house.posts.numbers = {"impressions": 900}
-    await house.measured(await house.sent("linkedin"))
-    house.posts.numbers = {"impressions": 150}
+async def test_a_run_that_went_out_later_is_no_earlier_run(server: Measuring) -> None:
+    server.posts.numbers = {"impressions": 100}
+    first = await server.sent("linkedin")
+    await server.measured(first)
+    server.posts.numbers = {"impressions": 900}
+    await server.measured(await server.sent("linkedin"))
+    server.posts.numbers = {"impressions": 150}
 
-    told = await house.measured(first)
+    told = await server.measured(first)
 
     assert told["measurement"]["baseline"] == []
     assert "900" not in text_of(told)
 
 
 @pytest.mark.rule("E100")
-async def test_a_source_with_nothing_but_impossible_values_is_unavailable(house: Measuring) -> None:
-    house.posts.numbers = {"impressions": -5}
-    refused = await house.call("chieflab_measure", {"runId": await house.sent("linkedin")})
+async def test_a_source_with_nothing_but_impossible_values_is_unavailable(server: Measuring) -> None:
+    server.posts.numbers = {"impressions": -5}
+    refused = await server.call("chieflab_measure", {"runId": await server.sent("linkedin")})
 
     assert refused.reason == "measurement_unavailable"
     assert "impressions -5" in refused.payload["userMessage"]
-    assert await house.remembered() == []
+    assert await server.remembered() == []
 
 
-async def test_what_a_person_noted_for_a_channel_counts_once_for_two_messages(house: Measuring) -> None:
-    run_id = RunId(await house.sent("linkedin"))
-    [action] = await house.app.store.read(lambda: actions.run_actions(house.workspace, run_id))
+async def test_what_a_person_noted_for_a_channel_counts_once_for_two_messages(server: Measuring) -> None:
+    run_id = RunId(await server.sent("linkedin"))
+    [action] = await server.app.store.read(lambda: actions.run_actions(server.workspace, run_id))
     noted = Reading(source="by hand", channel="linkedin", status="ok", metrics={"points": 3})
 
-    found = await measurement.read_all(house.app.owner_services, (action, action), {"linkedin": noted}, {}, 0)
+    found = await measurement.read_all(
+        server.app.owner_services, (action, action), {"linkedin": noted}, {}, 0
+    )
 
     assert found == (noted,)
     assert assess((noted, noted), EffectTypes(effect_types())).totals == {"points": 6}

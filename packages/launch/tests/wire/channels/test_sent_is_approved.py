@@ -232,7 +232,7 @@ class HeardSlack(Listening, Slack): ...
 class HeardHubSpot(Listening, HubSpot): ...
 
 
-class World:
+class Connectors:
     """Every connector, and what stands behind each."""
 
     def __init__(self, app: App, inbox: Inbox, far: dict[str, Any]) -> None:
@@ -263,7 +263,7 @@ class World:
 
 
 @asynccontextmanager
-async def world(folder: Path) -> AsyncIterator[World]:
+async def open_connectors(folder: Path) -> AsyncIterator[Connectors]:
     clock, inbox = ManualClock(), Inbox()
 
     def made(kind: Any, *more: Any) -> Any:
@@ -293,7 +293,7 @@ async def world(folder: Path) -> AsyncIterator[World]:
             await connect_place(engine.app, "bluesky", bluesky_emulator.KEY)
             await connect_place(engine.app, "slack", far["slack"].hook)
             await consent_to(engine.app, "hubspot", LOCAL_WORKSPACE)
-            yield World(engine.app, inbox, far)
+            yield Connectors(engine.app, inbox, far)
 
 
 # ── how each wire is read ────────────────────────────────────────────────────────────────────────
@@ -335,7 +335,7 @@ def check_html(effect: Effect, sent: str) -> None:
         assert words_of(shown) == effect.body.split()
 
 
-async def smtp_arrived(there: World, effect: Effect) -> None:
+async def smtp_arrived(there: Connectors, effect: Effect) -> None:
     there.inbox.taken = there.inbox.taken[-1:]
     (envelope,) = there.inbox.taken
     raw, message = there.inbox.raw(), there.inbox.message()
@@ -359,7 +359,7 @@ async def smtp_arrived(there: World, effect: Effect) -> None:
     check_html(effect, markup.decode())
 
 
-async def resend_arrived(there: World, effect: Effect) -> None:
+async def resend_arrived(there: Connectors, effect: Effect) -> None:
     sent = there.far["resend"].sent("/emails")[-1]
     assert set(sent) <= {"from", "to", "bcc", "subject", "text", "html", "tags"}
     assert (sent["subject"], sent["text"]) == (effect.subject, effect.body)
@@ -378,7 +378,7 @@ async def resend_arrived(there: World, effect: Effect) -> None:
     check_html(effect, sent["html"])
 
 
-async def zernio_arrived(there: World, effect: Effect) -> None:
+async def zernio_arrived(there: Connectors, effect: Effect) -> None:
     sent = there.far["zernio"].sent("/v1/posts")[-1]
     assert sent["content"] == effect.body and sent.get("title", "") == effect.title
     (platform,) = sent["platforms"]
@@ -386,7 +386,7 @@ async def zernio_arrived(there: World, effect: Effect) -> None:
     assert set(sent) - {"title"} == {"content", "platforms", "publishNow", "metadata"}
 
 
-async def bluesky_arrived(there: World, effect: Effect) -> None:
+async def bluesky_arrived(there: Connectors, effect: Effect) -> None:
     record = there.far["bluesky"].sent("createRecord")[-1]["record"]
     assert record["text"] == effect.body
     for facet in record.get("facets", ()):
@@ -403,7 +403,7 @@ async def bluesky_arrived(there: World, effect: Effect) -> None:
         assert "embed" not in record
 
 
-async def slack_arrived(there: World, effect: Effect) -> None:
+async def slack_arrived(there: Connectors, effect: Effect) -> None:
     sent = there.far["slack"].sent(there.far["slack"].hook.rpartition("/")[2])[-1]
     assert set(sent) == {"text"} and not re.search(r"[<>]|&(?!amp;|lt;|gt;)", sent["text"])
     link = [effect.link] if effect.link and effect.link not in effect.body else []
@@ -411,13 +411,13 @@ async def slack_arrived(there: World, effect: Effect) -> None:
     assert said == "\n\n".join(filter(None, [effect.title, effect.body, *link]))
 
 
-async def site_arrived(there: World, effect: Effect) -> None:
+async def site_arrived(there: Connectors, effect: Effect) -> None:
     post = await there.app.store.read(partial(site_feed.find_post, LOCAL_WORKSPACE, there.last_id))
     assert post is not None
     assert (post.title, post.body, post.link, post.media) == (effect.title, effect.body, effect.link, ())
 
 
-async def hubspot_arrived(there: World, effect: Effect) -> None:
+async def hubspot_arrived(there: Connectors, effect: Effect) -> None:
     sent = there.far["hubspot"].sent("/contacts")[-1]["properties"]
     shown = dict(
         line.split(":", 1) for line in re.split(r"\r\n|\r|\n", effect.body) if line.partition(":")[2].strip()
@@ -426,11 +426,11 @@ async def hubspot_arrived(there: World, effect: Effect) -> None:
     assert sent == {**read, "email": read["email"].lower()}
 
 
-async def manual_arrived(there: World, effect: Effect) -> None:
+async def manual_arrived(there: Connectors, effect: Effect) -> None:
     raise AssertionError("nothing is ever sent by hand")
 
 
-ARRIVED: dict[str, Callable[[World, Effect], Awaitable[None]]] = {
+ARRIVED: dict[str, Callable[[Connectors, Effect], Awaitable[None]]] = {
     "smtp": smtp_arrived,
     "resend": resend_arrived,
     "zernio": zernio_arrived,
@@ -443,7 +443,7 @@ ARRIVED: dict[str, Callable[[World, Effect], Awaitable[None]]] = {
 KINDS = {"smtp": mails, "resend": mails, "hubspot": contacts}
 
 
-async def noise(there: World) -> tuple[int, ...]:
+async def noise(there: Connectors) -> tuple[int, ...]:
     """How much every connector has sent."""
     posts = await there.app.store.read(partial(site_feed.newest_posts, LOCAL_WORKSPACE, 1_000))
     heard = (len(each.ledger.effects()) for each in there.far.values())
@@ -463,7 +463,7 @@ def effects(connector: str) -> st.SearchStrategy[Effect]:
 async def test_what_arrives_is_what_was_approved_or_nothing_does(tmp_path: Path) -> None:
     """Every connector that has effects, and no other. Each sends something: one that refuses all proves nothing."""
     assert set(ARRIVED) == {each.id for each in CONNECTORS if set(each.does) - {"measure"}}
-    async with world(tmp_path) as there:
+    async with open_connectors(tmp_path) as there:
         loop = asyncio.get_running_loop()
 
         async def judge(effect: Effect) -> None:

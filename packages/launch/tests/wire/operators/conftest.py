@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.operators.fixtures import loop
+from tests.support.operators.fixtures import client
 
-__all__ = ["loop"]
+__all__ = ["client"]

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.connectors.mail_server import Inbox, mail_server
-from tests.support.net.far_side import Answer, FarSide, far_side, packed_bomb, redirect
-from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.net.stub_server import Answer, StubServer, packed_bomb, redirect, stub_server
+from tests.support.operators.fixtures import CLUB, LaunchClient
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
@@ -38,51 +38,51 @@ LETTER = {
 
 
 @asynccontextmanager
-async def serving(database_url: str, data_dir: Path, **settings: Any) -> AsyncIterator[Loop]:
+async def serving(database_url: str, data_dir: Path, **settings: Any) -> AsyncIterator[LaunchClient]:
     clock = ManualClock()
     app = App(settings_for(database_url, data_dir, **settings), clock=clock)
-    loop = Loop(app, Surfaces(app), clock, "http")
-    await loop.sign_in()
+    client = LaunchClient(app, Surfaces(app), clock, "http")
+    await client.sign_in()
     try:
-        yield loop
+        yield client
     finally:
-        await loop.close()
+        await client.close()
 
 
 @pytest.fixture
-async def server(database_url: str, tmp_path: Path) -> AsyncIterator[Loop]:
-    async with serving(database_url, tmp_path) as loop:
-        yield loop
+async def server(database_url: str, tmp_path: Path) -> AsyncIterator[LaunchClient]:
+    async with serving(database_url, tmp_path) as client:
+        yield client
 
 
 @pytest.fixture
-async def embedded(tmp_path: Path) -> AsyncIterator[Loop]:
+async def embedded(tmp_path: Path) -> AsyncIterator[LaunchClient]:
     """For what no store has a part in."""
-    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as loop:
-        yield loop
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as client:
+        yield client
 
 
 @pytest.fixture
-def far() -> Iterator[FarSide]:
-    with far_side() as side:
-        yield side
+def far() -> Iterator[StubServer]:
+    with stub_server() as stub:
+        yield stub
 
 
 @pytest.fixture
-async def reader(far: FarSide, tmp_path: Path) -> AsyncIterator[Loop]:
+async def reader(far: StubServer, tmp_path: Path) -> AsyncIterator[LaunchClient]:
     """A server that may read the far side, and nothing else that is private."""
     allowed = (f"127.0.0.1:{far.port}",)
-    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path, allow_hosts=allowed) as loop:
-        yield loop
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path, allow_hosts=allowed) as client:
+        yield client
 
 
-async def record(loop: Loop, action_id: str) -> dict[str, Any]:
-    return (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
+async def record(client: LaunchClient, action_id: str) -> dict[str, Any]:
+    return (await client.call("chieflab_get_action", {"actionId": action_id})).payload
 
 
-async def nothing_staged(loop: Loop) -> bool:
-    pending = (await loop.call("chieflab_list_pending_actions")).payload["actions"]
-    return not pending and not (await loop.call("chieflab_list_runs")).payload["runs"]
+async def nothing_staged(client: LaunchClient) -> bool:
+    pending = (await client.call("chieflab_list_pending_actions")).payload["actions"]
+    return not pending and not (await client.call("chieflab_list_runs")).payload["runs"]
 
 
 # ── product pages ────────────────────────────────────────────────────────────────────────────────
@@ -106,7 +106,7 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("page", UNUSABLE)
 async def test_a_page_that_cannot_be_used_is_a_warning_or_the_reason_for_asking(
-    reader: Loop, far: FarSide, page: str
+    reader: LaunchClient, far: StubServer, page: str
 ) -> None:
     far.answers["/product"], told = UNUSABLE[page]
     about = {"productUrl": far.url("/product"), "channels": ["site", "email"]}
@@ -126,7 +126,7 @@ ASKED = "/product?everything=the-agent-knows"
 
 
 async def test_what_a_page_was_asked_for_with_is_in_the_runs_record_and_in_the_audit(
-    reader: Loop, far: FarSide
+    reader: LaunchClient, far: StubServer
 ) -> None:
     far.answers[ASKED] = redirect("/there")
     far.answers["/there"] = Answer(status=404)
@@ -143,7 +143,7 @@ async def test_what_a_page_was_asked_for_with_is_in_the_runs_record_and_in_the_a
 
 
 async def test_a_page_that_was_asked_for_in_vain_is_in_the_audit_although_there_is_no_run(
-    reader: Loop, far: FarSide
+    reader: LaunchClient, far: StubServer
 ) -> None:
     far.answers[ASKED] = Answer(body=b"")
     url = far.url(ASKED)
@@ -189,7 +189,9 @@ HOSTILE = """<!doctype html><html lang="en"><head><title>Ledgerleaf</title>
 
 @pytest.mark.rule("E19", "E48")
 @pytest.mark.parametrize("command", COMMANDS)
-async def test_nothing_that_a_page_orders_is_in_any_field(reader: Loop, far: FarSide, command: str) -> None:
+async def test_nothing_that_a_page_orders_is_in_any_field(
+    reader: LaunchClient, far: StubServer, command: str
+) -> None:
     far.answers["/"] = Answer(body=HOSTILE.format(command=command).encode())
     wanted = {"productUrl": far.url(), "channels": ["site", "linkedin", "x", "email", "landing"]}
 
@@ -231,7 +233,7 @@ async def test_nothing_that_a_page_orders_is_in_any_field(reader: Loop, far: Far
         "http://[half",
     ],
 )
-async def test_what_is_no_web_address_never_becomes_a_link(embedded: Loop, url: str) -> None:
+async def test_what_is_no_web_address_never_becomes_a_link(embedded: LaunchClient, url: str) -> None:
     for tool, about in (("chieflab_launch_product", {}), ("chieflab_post", {"channel": "site"})):
         refused = await embedded.call(tool, {**about, **CLUB, "productUrl": url})
         assert refused.reason == "validation_error"
@@ -261,7 +263,7 @@ NO_ADDRESS = (
 )
 
 
-async def test_every_bad_recipient_is_named_at_once_wherever_it_is_given(server: Loop) -> None:
+async def test_every_bad_recipient_is_named_at_once_wherever_it_is_given(server: LaunchClient) -> None:
     given = ["ada@example.org", *NO_ADDRESS, "grace@bücher.example"]
     staged = (await server.call("chieflab_send", LETTER)).payload["actions"][0]
     calls = {
@@ -290,7 +292,7 @@ async def test_every_bad_recipient_is_named_at_once_wherever_it_is_given(server:
     ],
 )
 async def test_what_would_add_a_header_is_refused_before_anybody_approves_it(
-    embedded: Loop, path: str, arguments: dict[str, Any]
+    embedded: LaunchClient, path: str, arguments: dict[str, Any]
 ) -> None:
     given = {name: value for name, value in {**LETTER, **arguments}.items() if value is not None}
     refused = await embedded.call("chieflab_send", {**given, "repoContext": CLUB["repoContext"]})
@@ -300,7 +302,7 @@ async def test_what_would_add_a_header_is_refused_before_anybody_approves_it(
     assert await nothing_staged(embedded)
 
 
-async def test_an_edit_cannot_add_a_header_either(server: Loop) -> None:
+async def test_an_edit_cannot_add_a_header_either(server: LaunchClient) -> None:
     action = (await server.call("chieflab_send", LETTER)).payload["actions"][0]
     refused = await server.call(
         "chieflab_edit_action", {"actionId": action["id"], "subject": "Hi\nBcc: victim@example.org"}
@@ -310,7 +312,7 @@ async def test_an_edit_cannot_add_a_header_either(server: Loop) -> None:
     assert (await record(server, action["id"]))["content"]["subject"] == LETTER["subject"]
 
 
-async def test_the_users_own_subject_is_on_the_mail_that_the_server_writes(embedded: Loop) -> None:
+async def test_the_users_own_subject_is_on_the_mail_that_the_server_writes(embedded: LaunchClient) -> None:
     mail = {"to": ["ada@example.org"], "subject": "Your statements, matched"}
     run = await embedded.call(
         "chieflab_launch_product", {**CLUB, "channels": ["email", "site"], "email": mail}
@@ -323,7 +325,9 @@ async def test_the_users_own_subject_is_on_the_mail_that_the_server_writes(embed
     }
 
 
-async def test_a_draft_under_another_name_of_its_channel_is_that_channels_draft(embedded: Loop) -> None:
+async def test_a_draft_under_another_name_of_its_channel_is_that_channels_draft(
+    embedded: LaunchClient,
+) -> None:
     text = "We taught Ledgerleaf to read bank statements."
     run = await embedded.call(
         "chieflab_launch_product", {**CLUB, "channels": ["x"], "drafts": {"twitter": text}}
@@ -337,22 +341,22 @@ async def test_a_draft_under_another_name_of_its_channel_is_that_channels_draft(
 
 
 @pytest.fixture
-async def mailing(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[Loop, Inbox]]:
+async def mailing(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[LaunchClient, Inbox]]:
     inbox = Inbox()
     async with mail_server(inbox) as port:
         settings = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
-        async with serving(database_url, tmp_path, **settings) as loop:
-            yield loop, inbox
+        async with serving(database_url, tmp_path, **settings) as client:
+            yield client, inbox
 
 
 # ── measuring ────────────────────────────────────────────────────────────────────────────────────
 
 
-async def measurements(loop: Loop, run_id: str) -> tuple[int, int, int]:
+async def measurements(client: LaunchClient, run_id: str) -> tuple[int, int, int]:
     """Measurement assets, events of measuring, and memories of results."""
-    assets = (await loop.call("chieflab_list_assets", {"runId": run_id})).payload["assets"]
-    events = (await loop.call("chieflab_query_audit", {"runId": run_id})).payload["events"]
-    kept = (await loop.call("chieflab_brain_read", {"kind": "channel_performance"})).payload["entries"]
+    assets = (await client.call("chieflab_list_assets", {"runId": run_id})).payload["assets"]
+    events = (await client.call("chieflab_query_audit", {"runId": run_id})).payload["events"]
+    kept = (await client.call("chieflab_brain_read", {"kind": "channel_performance"})).payload["entries"]
     return (
         sum(asset["type"] == "measurement" for asset in assets),
         sum(event["kind"].startswith(("run_measured", "measurement_")) for event in events),
@@ -360,15 +364,15 @@ async def measurements(loop: Loop, run_id: str) -> tuple[int, int, int]:
     )
 
 
-async def published(loop: Loop) -> tuple[str, str]:
-    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-    done = await loop.approve_and_send(run["actions"][0]["id"])
+async def published(client: LaunchClient) -> tuple[str, str]:
+    run = (await client.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    done = await client.approve_and_send(run["actions"][0]["id"])
     return run["runId"], done["externalUrl"].removeprefix(BASE_URL)
 
 
 @pytest.mark.rule("E30", "E31")
 async def test_measured_again_and_at_once_there_is_one_measurement_until_the_numbers_change(
-    server: Loop,
+    server: LaunchClient,
 ) -> None:
     run_id, path = await published(server)
     server.clock.advance(hours=25)
@@ -386,7 +390,7 @@ async def test_measured_again_and_at_once_there_is_one_measurement_until_the_num
 
 
 @pytest.mark.rule("E2", "E96")
-async def test_another_workspaces_run_is_answered_like_one_that_never_was(server: Loop) -> None:
+async def test_another_workspaces_run_is_answered_like_one_that_never_was(server: LaunchClient) -> None:
     run_id, _ = await published(server)
     server.clock.advance(hours=25)
     await server.sign_in()
@@ -421,7 +425,7 @@ async def test_another_workspaces_run_is_answered_like_one_that_never_was(server
         {"views": 10, "Views": 20},
     ],
 )
-async def test_what_is_no_number_is_not_recorded(embedded: Loop, metrics: dict[str, Any]) -> None:
+async def test_what_is_no_number_is_not_recorded(embedded: LaunchClient, metrics: dict[str, Any]) -> None:
     run_id, _ = await published(embedded)
     refused = await embedded.call(
         "chieflab_record_manual_metrics",
@@ -452,7 +456,7 @@ async def test_what_is_no_number_is_not_recorded(embedded: Loop, metrics: dict[s
     ],
 )
 async def test_an_unknown_argument_is_refused_with_what_was_meant(
-    embedded: Loop, tool: str, arguments: dict[str, Any], path: str, meant: str | None
+    embedded: LaunchClient, tool: str, arguments: dict[str, Any], path: str, meant: str | None
 ) -> None:
     refused = await embedded.call(tool, arguments)
 
@@ -466,7 +470,7 @@ async def test_an_unknown_argument_is_refused_with_what_was_meant(
 # ── lengths ──────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_one_text_too_long_stops_the_whole_launch(embedded: Loop) -> None:
+async def test_one_text_too_long_stops_the_whole_launch(embedded: LaunchClient) -> None:
     refused = await embedded.call(
         "chieflab_launch_product", {**CLUB, "channels": ["site"], "drafts": {"bluesky": "word " * 61}}
     )
@@ -503,11 +507,13 @@ SPOKEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("language", SPOKEN)
-async def test_every_language_goes_out_as_it_was_written(mailing: tuple[Loop, Inbox], language: str) -> None:
-    loop, inbox = mailing
+async def test_every_language_goes_out_as_it_was_written(
+    mailing: tuple[LaunchClient, Inbox], language: str
+) -> None:
+    client, inbox = mailing
     product = SPOKEN[language]
     run = (
-        await loop.call(
+        await client.call(
             "chieflab_launch_product",
             {
                 "channels": ["site", "linkedin", "x", "email"],
@@ -516,7 +522,7 @@ async def test_every_language_goes_out_as_it_was_written(mailing: tuple[Loop, In
             },
         )
     ).payload
-    found = {action["channel"]: await record(loop, action["id"]) for action in run["actions"]}
+    found = {action["channel"]: await record(client, action["id"]) for action in run["actions"]}
 
     assert set(found) == {"site", "linkedin", "x", "email"}
     told = product["repoContext"]["whatChanged"].rstrip(".。")
@@ -529,7 +535,7 @@ async def test_every_language_goes_out_as_it_was_written(mailing: tuple[Loop, In
         assert find_flaw(content["body"]) is None
         assert told in f"{title}\n{content['body']}"
     for channel in ("site", "email"):
-        await loop.approve_and_send(found[channel]["id"])
+        await client.approve_and_send(found[channel]["id"])
 
     letter = inbox.message()
     plain = letter.get_body(("plain",))
@@ -538,8 +544,8 @@ async def test_every_language_goes_out_as_it_was_written(mailing: tuple[Loop, In
     assert sent == found["email"]["content"]["body"].rstrip("\n")
     assert letter["Subject"] == found["email"]["content"]["subject"]
     assert inbox.taken[0].rcpt_tos == ["ada@xn--bcher-kva.example"]
-    page = await record(loop, found["site"]["id"])
-    shown = (await loop.http.get(page["externalUrl"].removeprefix(BASE_URL))).text
+    page = await record(client, found["site"]["id"])
+    shown = (await client.http.get(page["externalUrl"].removeprefix(BASE_URL))).text
     assert told in shown and product["brand"]["name"] in shown
 
 
@@ -566,9 +572,9 @@ MAIL = {"to": ["ada@example.org"]}
     ],
 )
 async def test_what_is_wrong_with_a_text_is_found_where_it_was_sent(
-    loop: Loop, tool: str, arguments: dict[str, Any], path: str
+    client: LaunchClient, tool: str, arguments: dict[str, Any], path: str
 ) -> None:
-    refused = await loop.call(tool, arguments)
+    refused = await client.call(tool, arguments)
 
     assert (refused.reason, refused.payload["retry"]) == ("validation_error", "changed")
     assert [problem["path"] for problem in refused.payload["problems"]] == [path]
@@ -583,12 +589,12 @@ async def test_what_is_wrong_with_a_text_is_found_where_it_was_sent(
     ],
 )
 async def test_what_is_wrong_with_an_edit_is_found_where_it_was_sent(
-    loop: Loop, changes: dict[str, str], path: str
+    client: LaunchClient, changes: dict[str, str], path: str
 ) -> None:
-    staged = await loop.call("chieflab_post", {"channel": "hn", "title": "Show HN: Clubs", "body": BODY})
+    staged = await client.call("chieflab_post", {"channel": "hn", "title": "Show HN: Clubs", "body": BODY})
     action_id = staged.payload["actions"][0]["id"]
 
-    refused = await loop.call("chieflab_edit_action", {"actionId": action_id, **changes})
+    refused = await client.call("chieflab_edit_action", {"actionId": action_id, **changes})
 
     assert (refused.reason, refused.payload["retry"]) == ("validation_error", "changed")
     assert [problem["path"] for problem in refused.payload["problems"]] == [path]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.answers import text_of
 from tests.support.gate.bodies import REFUSED, SUSPECT
-from tests.support.operators.fixtures import Loop
+from tests.support.operators.fixtures import LaunchClient
 from tests.support.review.kit import form
 
 from assent.gate.content.suspicion import BRIEF, CHAT, LABEL, LEFT, NOTE
@@ -34,8 +34,8 @@ OF_THE_CONTRACT = (
 BEGINNINGS = tuple(warning.partition("“")[0] for warning in (BRIEF, CHAT, LABEL, LEFT, NOTE))
 
 
-async def stage(loop: Loop, body: str) -> dict[str, Any]:
-    return (await loop.call("chieflab_post", {"channel": "site", "title": "News", "body": body})).payload
+async def stage(client: LaunchClient, body: str) -> dict[str, Any]:
+    return (await client.call("chieflab_post", {"channel": "site", "title": "News", "body": body})).payload
 
 
 def about_content(run: dict[str, Any]) -> list[str]:
@@ -44,13 +44,13 @@ def about_content(run: dict[str, Any]) -> list[str]:
 
 @pytest.mark.rule("E19", "E48")
 async def test_the_contracts_cases_are_refused_when_they_are_staged_and_when_they_are_edited_in(
-    loop: Loop,
+    client: LaunchClient,
 ) -> None:
-    good = (await stage(loop, "Offline mode is here."))["actions"][0]["id"]
+    good = (await stage(client, "Offline mode is here."))["actions"][0]["id"]
     for name in OF_THE_CONTRACT:
         body = REFUSED[name][1]
-        staged = await stage(loop, body)
-        edited = (await loop.call("chieflab_edit_action", {"actionId": good, "body": body})).payload
+        staged = await stage(client, body)
+        edited = (await client.call("chieflab_edit_action", {"actionId": good, "body": body})).payload
 
         for refusal in (staged, edited):
             assert refusal.get("reason") == "validation_error", (name, refusal)
@@ -58,10 +58,10 @@ async def test_the_contracts_cases_are_refused_when_they_are_staged_and_when_the
 
 
 @pytest.mark.rule("E48")
-async def test_a_suspicion_is_on_the_card_in_the_preflight_and_on_the_page(loop: Loop) -> None:
+async def test_a_suspicion_is_on_the_card_in_the_preflight_and_on_the_page(client: LaunchClient) -> None:
     for name in SUSPECT_BODIES:
-        run = await stage(loop, SUSPECT[name])
-        page = await loop.http.get(run["reviewUrl"], follow_redirects=True)
+        run = await stage(client, SUSPECT[name])
+        page = await client.http.get(run["reviewUrl"], follow_redirects=True)
 
         (warning, *_) = about_content(run)
         assert warning in text_of(run), name
@@ -69,19 +69,19 @@ async def test_a_suspicion_is_on_the_card_in_the_preflight_and_on_the_page(loop:
 
 
 @pytest.mark.rule("E48")
-async def test_the_form_of_the_page_refuses_and_warns_in_the_same_way(loop: Loop) -> None:
-    run = await stage(loop, "Offline mode is here.")
+async def test_the_form_of_the_page_refuses_and_warns_in_the_same_way(client: LaunchClient) -> None:
+    run = await stage(client, "Offline mode is here.")
     action_id = run["actions"][0]["id"]
 
     async def edit(body: str) -> str:
-        page = (await loop.http.get(run["reviewUrl"], follow_redirects=True)).text
+        page = (await client.http.get(run["reviewUrl"], follow_redirects=True)).text
         found = form(page, action_id, "edit")
         fields = {**found.fields, "body": body, "name": "Ada Reviewer"}
-        answer = await loop.http.post(found.address, data=fields, follow_redirects=True)
+        answer = await client.http.post(found.address, data=fields, follow_redirects=True)
         return html.unescape(answer.text)
 
     refused = await edit(REFUSED["the contract's frame"][1])
-    kept = (await loop.call("chieflab_get_action", {"actionId": action_id})).payload
+    kept = (await client.call("chieflab_get_action", {"actionId": action_id})).payload
     warned = await edit(SUSPECT["what would go here"])
 
     assert "A generator's header" in refused

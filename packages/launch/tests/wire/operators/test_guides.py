@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.operators.fixtures import Loop
+from tests.support.operators.fixtures import LaunchClient
 
 from assent.serving.web.shell.pages import GUIDES, write_guide
 from assent_launch.testing import ALL_TOOLS
@@ -26,7 +26,7 @@ class Step(msgspec.Struct):
 
 @pytest.mark.parametrize("guide", GUIDES)
 async def test_the_calls_of_a_guide_work_in_their_order_and_answer_what_it_says(
-    loop: Loop, guide: str
+    client: LaunchClient, guide: str
 ) -> None:
     text = write_guide(guide, "http://localhost").markdown
     names: dict[str, str] = {}
@@ -35,10 +35,10 @@ async def test_the_calls_of_a_guide_work_in_their_order_and_answer_what_it_says(
         step = msgspec.json.decode(block, type=Step)
         msgspec.convert(step.arguments, TOOLS[step.name].request)
         if step.name == "chieflab_measure":
-            loop.clock.advance(hours=25)
-            await loop.due()
+            client.clock.advance(hours=25)
+            await client.due()
         arguments = {name: names.get(str(value), value) for name, value in step.arguments.items()}
-        answer = (await loop.call(step.name, arguments)).payload
+        answer = (await client.call(step.name, arguments)).payload
         made.append(step.name)
 
         assert answer["ok"] is True, (step.name, answer)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from packages.launch.tests.wire.operators.test_webhooks import bare
-from tests.support.net.far_side import FarSide, far_side
-from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.net.stub_server import StubServer, stub_server
+from tests.support.operators.fixtures import CLUB, LaunchClient
 
 from assent.engine.actions import actions
 from assent.engine.webhooks import long_runs
@@ -28,26 +28,26 @@ PAGE = "https://ledgerleaf.example.org"
 
 
 @pytest.fixture
-def side() -> Iterator[FarSide]:
-    with far_side() as running:
+def stub() -> Iterator[StubServer]:
+    with stub_server() as running:
         yield running
 
 
 class SlowPage:
     """A product page that takes its time until somebody lets it go."""
 
-    def __init__(self, loop: Loop, patience_seconds: float = 0.05) -> None:
+    def __init__(self, client: LaunchClient, patience_seconds: float = 0.05) -> None:
         self.reads = 0
         self.here = asyncio.Event()
         markup = "<title>Ledgerleaf</title><h1>Bookkeeping for clubs</h1><p>It is fast.</p>"
         self.page: FetchedPage | FetchRefused = FetchedPage(url=PAGE, content_type="text/html", text=markup)
-        made = loop.app.owner_services
+        made = client.app.owner_services
         services = dataclasses.replace(
             made,
             outgoing=dataclasses.replace(made.outgoing, fetch_page=self.read),
             limits=dataclasses.replace(made.limits, long_run_seconds=patience_seconds),
         )
-        loop.app.owner_services = loop.surfaces.edge.services = services
+        client.app.owner_services = client.surfaces.edge.services = services
 
     async def read(self, url: str) -> FetchedPage:
         self.reads += 1
@@ -57,18 +57,20 @@ class SlowPage:
         return self.page
 
 
-async def launched(loop: Loop, side: FarSide, **more: Any) -> dict[str, Any]:
-    arguments = {"productUrl": PAGE, "channels": ["site"], "webhookUrl": side.url("/hook"), **CLUB, **more}
-    answer = await loop.call(LAUNCH, arguments)
+async def launched(client: LaunchClient, stub: StubServer, **more: Any) -> dict[str, Any]:
+    arguments = {"productUrl": PAGE, "channels": ["site"], "webhookUrl": stub.url("/hook"), **CLUB, **more}
+    answer = await client.call(LAUNCH, arguments)
     assert not answer.is_error, answer.payload
     return answer.payload
 
 
 @pytest.mark.rule("E89")
-async def test_a_slow_launch_answers_at_once_and_posts_its_result(loop: Loop, side: FarSide) -> None:
-    slow = SlowPage(loop)
+async def test_a_slow_launch_answers_at_once_and_posts_its_result(
+    client: LaunchClient, stub: StubServer
+) -> None:
+    slow = SlowPage(client)
 
-    early = await launched(loop, side)
+    early = await launched(client, stub)
 
     assert (early["status"], early["actions"], early["assets"]) == ("running", [], [])
     assert early["agentGuide"]["nextToolCalls"]["primary"] == {
@@ -78,121 +80,127 @@ async def test_a_slow_launch_answers_at_once_and_posts_its_result(loop: Loop, si
     }
     assert early["stopRule"] == early["agentGuide"]["stopRule"]
     assert early["reviewUrl"]
-    kept = (await loop.call("chieflab_get_run", {"runId": early["runId"]})).payload
+    kept = (await client.call("chieflab_get_run", {"runId": early["runId"]})).payload
     assert (kept["status"], kept["actions"]) == ("running", [])
     slow.here.set()
-    await loop.due()
+    await client.due()
 
-    [asked] = side.asked
+    [asked] = stub.asked
     posted = json.loads(asked.body)
     assert (posted["type"], posted["runId"]) == ("launch_product.completed", early["runId"])
     assert posted["result"]["status"] == "prepared"
-    kept = (await loop.call("chieflab_get_run", {"runId": early["runId"]})).payload
+    kept = (await client.call("chieflab_get_run", {"runId": early["runId"]})).payload
     assert kept["status"] == "awaiting_approval"
     assert [action["id"] for action in kept["actions"]] == [a["id"] for a in posted["result"]["actions"]]
-    done = await loop.approve_and_send(kept["actions"][0]["id"])
+    done = await client.approve_and_send(kept["actions"][0]["id"])
     assert done["status"] == "executed"
     kinds = [
         event["kind"]
-        for event in (await loop.call("chieflab_query_audit", {"runId": early["runId"]})).payload["events"]
+        for event in (await client.call("chieflab_query_audit", {"runId": early["runId"]})).payload["events"]
     ]
     assert kinds[:3] == ["run_started", "run_prepared", "webhook_delivered"]
 
 
-async def test_a_quick_one_is_the_answer_and_posted_too(loop: Loop, side: FarSide) -> None:
-    SlowPage(loop, 30).here.set()
+async def test_a_quick_one_is_the_answer_and_posted_too(client: LaunchClient, stub: StubServer) -> None:
+    SlowPage(client, 30).here.set()
 
-    run = await launched(loop, side)
-    await loop.due()
+    run = await launched(client, stub)
+    await client.due()
 
     assert (run["status"], len(run["actions"])) == ("prepared", 1)
-    assert json.loads(side.asked[0].body)["result"] == bare(run)
+    assert json.loads(stub.asked[0].body)["result"] == bare(run)
 
 
-async def test_without_a_webhook_a_caller_waits_for_the_result(loop: Loop) -> None:
-    slow = SlowPage(loop)
+async def test_without_a_webhook_a_caller_waits_for_the_result(client: LaunchClient) -> None:
+    slow = SlowPage(client)
     asyncio.get_running_loop().call_later(0.2, slow.here.set)
 
-    run = (await loop.call(LAUNCH, {"productUrl": PAGE, "channels": ["site"], **CLUB})).payload
+    run = (await client.call(LAUNCH, {"productUrl": PAGE, "channels": ["site"], **CLUB})).payload
 
     assert (run["status"], slow.reads) == ("prepared", 1)
 
 
-async def test_the_same_key_gives_the_early_answer_and_one_run(loop: Loop, side: FarSide) -> None:
-    slow = SlowPage(loop)
-    early = await launched(loop, side, idempotencyKey="k")
-    again = await launched(loop, side, idempotencyKey="k")
+async def test_the_same_key_gives_the_early_answer_and_one_run(
+    client: LaunchClient, stub: StubServer
+) -> None:
+    slow = SlowPage(client)
+    early = await launched(client, stub, idempotencyKey="k")
+    again = await launched(client, stub, idempotencyKey="k")
     slow.here.set()
-    await loop.due()
-    after = await launched(loop, side, idempotencyKey="k")
-    await loop.due()
+    await client.due()
+    after = await launched(client, stub, idempotencyKey="k")
+    await client.due()
 
     assert early == again == after
-    assert len(side.asked) == 1
-    assert len((await loop.call("chieflab_list_runs")).payload["runs"]) == 1
+    assert len(stub.asked) == 1
+    assert len((await client.call("chieflab_list_runs")).payload["runs"]) == 1
 
 
-async def test_what_would_have_been_refused_is_posted_as_failed(loop: Loop, side: FarSide) -> None:
-    slow = SlowPage(loop)
+async def test_what_would_have_been_refused_is_posted_as_failed(
+    client: LaunchClient, stub: StubServer
+) -> None:
+    slow = SlowPage(client)
     early = (
-        await loop.call(LAUNCH, {"productUrl": PAGE, "channels": ["site"], "webhookUrl": side.url("/hook")})
+        await client.call(LAUNCH, {"productUrl": PAGE, "channels": ["site"], "webhookUrl": stub.url("/hook")})
     ).payload
     assert early["status"] == "running"
     slow.page = FetchRefused("status", "The page answered with status 404.", status=404)
     slow.here.set()
-    await loop.due()
+    await client.due()
 
-    [asked] = side.asked
+    [asked] = stub.asked
     posted = json.loads(asked.body)
     assert (posted["type"], posted["result"]["reason"]) == ("launch_product.failed", "missing_repo_context")
-    kept = (await loop.call("chieflab_get_run", {"runId": early["runId"]})).payload
+    kept = (await client.call("chieflab_get_run", {"runId": early["runId"]})).payload
     assert (kept["status"], kept["outputs"]["refusal"]["reason"]) == ("failed", "missing_repo_context")
 
 
-async def test_a_run_that_two_processes_finish_ends_once(loop: Loop, side: FarSide) -> None:
-    slow = SlowPage(loop)
-    early = await launched(loop, side)
+async def test_a_run_that_two_processes_finish_ends_once(client: LaunchClient, stub: StubServer) -> None:
+    slow = SlowPage(client)
+    early = await launched(client, stub)
     slow.here.set()
-    await loop.due()
-    workspace = (await loop.call("chieflab_get_workspace")).payload["workspaceId"]
-    run = await loop.app.store.read(lambda: actions.find_run(workspace, RunId(early["runId"])))
+    await client.due()
+    workspace = (await client.call("chieflab_get_workspace")).payload["workspaceId"]
+    run = await client.app.store.read(lambda: actions.find_run(workspace, RunId(early["runId"])))
     assert run is not None
 
-    await long_runs.fail(loop.app.owner_services, run, Refusal(Reason.INTERNAL_ERROR))
-    await loop.due()
+    await long_runs.fail(client.app.owner_services, run, Refusal(Reason.INTERNAL_ERROR))
+    await client.due()
 
-    assert len(side.asked) == 1
-    kept = (await loop.call("chieflab_get_run", {"runId": early["runId"]})).payload
+    assert len(stub.asked) == 1
+    kept = (await client.call("chieflab_get_run", {"runId": early["runId"]})).payload
     assert (kept["status"], len(kept["actions"])) == ("awaiting_approval", 1)
 
 
-async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(loop: Loop, side: FarSide) -> None:
-    slow = SlowPage(loop)
-    await launched(loop, side)
+async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(
+    client: LaunchClient, stub: StubServer
+) -> None:
+    slow = SlowPage(client)
+    await launched(client, stub)
 
     async def broken(url: str) -> FetchedPage:
         raise KeyError("a bug")
 
-    loop.app.owner_services = dataclasses.replace(
-        loop.app.owner_services,
-        outgoing=dataclasses.replace(loop.app.owner_services.outgoing, fetch_page=broken),
+    client.app.owner_services = dataclasses.replace(
+        client.app.owner_services,
+        outgoing=dataclasses.replace(client.app.owner_services.outgoing, fetch_page=broken),
     )
     for _ in RETRY_PAUSES_MS:
-        await loop.due()
-        assert side.asked == []
-        loop.clock.advance(hours=3)
-    await loop.due()
+        await client.due()
+        assert stub.asked == []
+        client.clock.advance(hours=3)
+    await client.due()
 
-    [asked] = side.asked
+    [asked] = stub.asked
     posted = json.loads(asked.body)
     assert (posted["type"], posted["result"]["reason"]) == ("launch_product.failed", "internal_error")
     assert slow.reads == 1
 
 
-async def test_a_slow_source_does_not_hold_up_a_diagnosis(loop: Loop, side: FarSide) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
-    await loop.approve_and_send(run["actions"][0]["id"])
-    slow = SlowPage(loop)
+async def test_a_slow_source_does_not_hold_up_a_diagnosis(client: LaunchClient, stub: StubServer) -> None:
+    run = (await client.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    await client.approve_and_send(run["actions"][0]["id"])
+    slow = SlowPage(client)
 
     async def measure(action: Action, timeout_seconds: float) -> Reading:
         await slow.here.wait()
@@ -200,13 +208,13 @@ async def test_a_slow_source_does_not_hold_up_a_diagnosis(loop: Loop, side: FarS
             source="zernio", channel="linkedin", status="ok", metrics={"impressions": 90, "likes": 0}
         )
 
-    loop.zernio.measure = measure  # type: ignore[method-assign]
+    client.zernio.measure = measure  # type: ignore[method-assign]
 
-    early = (await loop.call("chieflab_diagnose_marketing", {"webhookUrl": side.url("/hook")})).payload
+    early = (await client.call("chieflab_diagnose_marketing", {"webhookUrl": stub.url("/hook")})).payload
     assert (early["status"], early["diagnosis"]) == ("running", None)
     slow.here.set()
-    await loop.due()
+    await client.due()
 
-    posted = json.loads(side.asked[0].body)
+    posted = json.loads(stub.asked[0].body)
     assert posted["type"] == "diagnose_marketing.completed"
     assert [each["rule"] for each in posted["result"]["diagnosis"]["findings"]] == ["seen_not_answered"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.answers import calls_of, text_of
 from tests.support.connectors.mail_server import Inbox, mail_server
-from tests.support.operators.fixtures import Loop
+from tests.support.operators.fixtures import LaunchClient
 from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
@@ -31,7 +31,7 @@ refund.without("recipients", "amount")
 """
 
 
-class Office(Loop):
+class Office(LaunchClient):
     """A workspace that sends through a mail server, whose inbox is at hand."""
 
     inbox: Inbox

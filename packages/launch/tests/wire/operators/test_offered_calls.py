@@ -6,7 +6,7 @@ from typing import Any
 
 from packages.launch.tests.wire.operators.test_cards import calls, mail
 from tests.support.answers import calls_of, text_of
-from tests.support.operators.fixtures import Loop
+from tests.support.operators.fixtures import LaunchClient
 from tests.support.surfaces import Surface
 
 from assent.gate.preflight import Readiness
@@ -18,62 +18,66 @@ TEXT = "Ledgerleaf reads bank statements now, so that treasurers have their Sund
 NOT_READY = Readiness(False, "missing_connector", "The account is not connected any more.")
 
 
-async def post(loop: Surface, channel: str = "site", **more: Any) -> dict[str, Any]:
-    return (await loop.call("chieflab_post", {"channel": channel, "body": TEXT, **more})).payload
+async def post(client: Surface, channel: str = "site", **more: Any) -> dict[str, Any]:
+    return (await client.call("chieflab_post", {"channel": channel, "body": TEXT, **more})).payload
 
 
 def names(answer: dict[str, Any]) -> list[str]:
     return [call["name"] for call in calls_of(answer)]
 
 
-async def test_a_key_that_may_not_send_gets_the_link_and_a_call_that_waits(loop: Loop) -> None:
-    run = await post(loop)
-    key = await loop.key_with("runs:write", "actions:decide")
-    answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"], "send": True}, key=key)).payload
+async def test_a_key_that_may_not_send_gets_the_link_and_a_call_that_waits(client: LaunchClient) -> None:
+    run = await post(client)
+    key = await client.key_with("runs:write", "actions:decide")
+    answer = (
+        await client.call(APPROVE, {"actionId": run["actions"][0]["id"], "send": True}, key=key)
+    ).payload
 
     assert (answer["status"], answer["sent"]) == ("approved", False)
     assert "/runs/" in answer["reviewUrl"] and "review page" in answer["userMessage"]
     assert calls_of(answer)[0]["name"] == "chieflab_get_action" and calls_of(answer)[0]["args"]["waitSeconds"]
 
 
-async def test_a_key_that_may_not_record_gets_the_link_for_what_is_done_by_hand(loop: Loop) -> None:
-    run = await post(loop, "hn")
-    key = await loop.key_with("runs:write", "actions:decide")
-    answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"]}, key=key)).payload
+async def test_a_key_that_may_not_record_gets_the_link_for_what_is_done_by_hand(client: LaunchClient) -> None:
+    run = await post(client, "hn")
+    key = await client.key_with("runs:write", "actions:decide")
+    answer = (await client.call(APPROVE, {"actionId": run["actions"][0]["id"]}, key=key)).payload
 
     assert "/runs/" in answer["reviewUrl"] and "tell me" not in answer["userMessage"]
     assert calls_of(answer)[0]["name"] == "chieflab_get_action"
 
 
-async def test_an_approved_post_to_be_done_by_hand_shows_its_brief(loop: Loop) -> None:
-    run = await post(loop, "hn")
-    answer = (await loop.call(APPROVE, {"actionId": run["actions"][0]["id"]})).payload
+async def test_an_approved_post_to_be_done_by_hand_shows_its_brief(client: LaunchClient) -> None:
+    run = await post(client, "hn")
+    answer = (await client.call(APPROVE, {"actionId": run["actions"][0]["id"]})).payload
 
     assert TEXT in text_of(answer) and "https://news.ycombinator.com/submit" in text_of(answer)
 
 
-async def test_calls_are_offered_only_to_keys_that_may_make_them(loop: Loop) -> None:
-    loop.zernio.ready = NOT_READY
-    run = await post(loop, "linkedin")
+async def test_calls_are_offered_only_to_keys_that_may_make_them(client: LaunchClient) -> None:
+    client.zernio.ready = NOT_READY
+    run = await post(client, "linkedin")
     about = {"actionId": run["actions"][0]["id"]}
-    await loop.call(APPROVE, about)
-    executing, deciding = await loop.key_with("actions:execute"), await loop.key_with("actions:decide")
-    shown = (await loop.call("chieflab_get_action", about, key=executing)).payload
-    status = (await loop.call("chieflab_status", {}, key=executing)).payload
+    await client.call(APPROVE, about)
+    executing, deciding = await client.key_with("actions:execute"), await client.key_with("actions:decide")
+    shown = (await client.call("chieflab_get_action", about, key=executing)).payload
+    status = (await client.call("chieflab_status", {}, key=executing)).payload
 
     assert not {FALLBACK, CONNECT, "chieflab_retry_blocked_action"} & {*names(shown), *names(status)}
     assert not {"chieflab_post", "chieflab_send", "chieflab_launch_product"} & set(names(status))
-    other = await post(loop, "linkedin")
+    other = await post(client, "linkedin")
     no = {"actionId": other["actions"][0]["id"], "reason": "too long"}
-    assert "chieflab_post" not in names((await loop.call("chieflab_reject_action", no, key=deciding)).payload)
+    assert "chieflab_post" not in names(
+        (await client.call("chieflab_reject_action", no, key=deciding)).payload
+    )
 
 
-async def test_a_status_has_a_call_for_each_kind_of_what_is_open(loop: Loop) -> None:
-    await post(loop)
-    ready, by_hand = await post(loop), await post(loop, "hn")
+async def test_a_status_has_a_call_for_each_kind_of_what_is_open(client: LaunchClient) -> None:
+    await post(client)
+    ready, by_hand = await post(client), await post(client, "hn")
     for run in (ready, by_hand):
-        await loop.call(APPROVE, {"actionId": run["actions"][0]["id"]})
-    offered = names((await loop.call("chieflab_status")).payload)
+        await client.call(APPROVE, {"actionId": run["actions"][0]["id"]})
+    offered = names((await client.call("chieflab_status")).payload)
 
     assert offered == [
         "chieflab_list_pending_actions",
@@ -82,21 +86,21 @@ async def test_a_status_has_a_call_for_each_kind_of_what_is_open(loop: Loop) -> 
     ]
 
 
-async def test_a_mail_can_be_planned_when_it_is_staged(loop: Loop) -> None:
+async def test_a_mail_can_be_planned_when_it_is_staged(client: LaunchClient) -> None:
     at = "2026-10-01T09:00:00Z"
-    run = await mail(loop, "ana@example.org", scheduleFor=at)
-    action = (await loop.call("chieflab_get_action", {"actionId": run["actions"][0]["id"]})).payload
-    status = (await loop.call("chieflab_status", {})).payload
+    run = await mail(client, "ana@example.org", scheduleFor=at)
+    action = (await client.call("chieflab_get_action", {"actionId": run["actions"][0]["id"]})).payload
+    status = (await client.call("chieflab_status", {})).payload
 
     assert action["scheduleFor"].startswith("2026-10-01T09:00:00")
     assert status["waiting"][0]["scheduleFor"].startswith("2026-10-01T09:00:00")
     assert "2026" in text_of(run) and "2026" in text_of(status)
 
 
-async def test_what_an_offered_call_needs_names_fields_that_its_schema_has(loop: Loop) -> None:
-    status = (await loop.call("chieflab_status", {})).payload
-    sent = await mail(loop, "ana@example.org")
-    connect = (await loop.call("chieflab_connect_provider", {"provider": "zernio"})).payload
+async def test_what_an_offered_call_needs_names_fields_that_its_schema_has(client: LaunchClient) -> None:
+    status = (await client.call("chieflab_status", {})).payload
+    sent = await mail(client, "ana@example.org")
+    connect = (await client.call("chieflab_connect_provider", {"provider": "zernio"})).payload
 
     assert "whatChanged" in calls(status)["chieflab_launch_product"]["needs"]["repoContext"]
     saving = calls(sent)["chieflab_save_contacts"]["needs"]["contacts"]

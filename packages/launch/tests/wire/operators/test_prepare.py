@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.actions.kit import PREPARED_FIELDS
 from tests.support.answers import bodies_of, calls_of
-from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.operators.fixtures import CLUB, LaunchClient
 from tests.support.surfaces import Surface
 
 from assent.gate.content.check import find_flaw
@@ -27,9 +27,9 @@ PRIMARY: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.rule("E46", "E59", "E101", "E9")
-async def test_every_primary_tool_gives_the_whole_shape(loop: Loop) -> None:
+async def test_every_primary_tool_gives_the_whole_shape(client: LaunchClient) -> None:
     for tool, arguments in PRIMARY.items():
-        payload = (await loop.call(tool, arguments)).payload
+        payload = (await client.call(tool, arguments)).payload
 
         assert set(payload) >= PREPARED_FIELDS, tool
         assert payload["externalActionsExecuted"] == 0
@@ -43,8 +43,8 @@ async def test_every_primary_tool_gives_the_whole_shape(loop: Loop) -> None:
 
 
 @pytest.mark.rule("E50", "E59")
-async def test_the_six_operators_are_listed_with_their_primary_tools(loop: Loop) -> None:
-    listed = (await loop.http.get("/.well-known/mcp.json")).json()["operators"]
+async def test_the_six_operators_are_listed_with_their_primary_tools(client: LaunchClient) -> None:
+    listed = (await client.http.get("/.well-known/mcp.json")).json()["operators"]
 
     assert {each["id"]: each["primaryTool"] for each in listed} == {
         "chieflab-launch": "chieflab_launch_product",
@@ -59,18 +59,20 @@ async def test_the_six_operators_are_listed_with_their_primary_tools(loop: Loop)
 
 
 @pytest.mark.rule("E1")
-async def test_every_tool_of_an_operator_is_reachable_from_its_primary_tool(loop: Loop) -> None:
+async def test_every_tool_of_an_operator_is_reachable_from_its_primary_tool(client: LaunchClient) -> None:
     """By following what the answers name: the primary tool's, those of its approval, and those of its execution."""
     # Connecting offers a retry of the drafts that wait for it.
-    loop.zernio.ready = Readiness(False, "missing_connector", "Zernio is not connected.")
-    await loop.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
-    named = {tool: _named((await loop.call(tool, arguments)).payload) for tool, arguments in PRIMARY.items()}
-    sent = await loop.call("chieflab_post", {"channel": "site", "body": "The import is ready."})
+    client.zernio.ready = Readiness(False, "missing_connector", "Zernio is not connected.")
+    await client.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
+    named = {
+        tool: _named((await client.call(tool, arguments)).payload) for tool, arguments in PRIMARY.items()
+    }
+    sent = await client.call("chieflab_post", {"channel": "site", "body": "The import is ready."})
     about = {"actionId": sent.payload["actions"][0]["id"]}
-    later = _named((await loop.call("chieflab_approve_action", about)).payload)
-    later |= _named((await loop.call("chieflab_execute_approved_action", about)).payload)
-    loop.clock.advance(days=2)
-    measured = await loop.call("chieflab_measure", {"runId": sent.payload["runId"]})
+    later = _named((await client.call("chieflab_approve_action", about)).payload)
+    later |= _named((await client.call("chieflab_execute_approved_action", about)).payload)
+    client.clock.advance(days=2)
+    measured = await client.call("chieflab_measure", {"runId": sent.payload["runId"]})
     named["chieflab_measure"] = _named(measured.payload) | {"chieflab_post_launch_review"}
 
     for operator in OPERATORS:
@@ -86,8 +88,8 @@ def _named(payload: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.rule("E95")
-async def test_a_launch_with_nothing_to_go_on_asks_for_the_seven_facts(loop: Loop) -> None:
-    outcome = await loop.call("chieflab_launch_product", {"channels": ["linkedin"]})
+async def test_a_launch_with_nothing_to_go_on_asks_for_the_seven_facts(client: LaunchClient) -> None:
+    outcome = await client.call("chieflab_launch_product", {"channels": ["linkedin"]})
 
     assert outcome.reason == "missing_repo_context"
     for name in (
@@ -104,26 +106,26 @@ async def test_a_launch_with_nothing_to_go_on_asks_for_the_seven_facts(loop: Loo
 
 
 @pytest.mark.rule("E18", "E19", "E48")
-async def test_what_is_shown_is_what_will_be_sent(loop: Loop) -> None:
-    payload = (await loop.call("chieflab_launch_product", CLUB)).payload
+async def test_what_is_shown_is_what_will_be_sent(client: LaunchClient) -> None:
+    payload = (await client.call("chieflab_launch_product", CLUB)).payload
 
     for action in payload["actions"]:
         body = bodies_of(payload)[action["channel"]]
-        record = (await loop.call("chieflab_get_action", {"actionId": action["id"]})).payload
+        record = (await client.call("chieflab_get_action", {"actionId": action["id"]})).payload
         assert quote(record["content"]["body"]) in body
         assert find_flaw(body) is None
 
 
-async def test_a_channel_that_nobody_knows_is_refused_with_the_names(loop: Loop) -> None:
-    outcome = await loop.call("chieflab_post", {"channel": "myspace", "body": "Hello there."})
+async def test_a_channel_that_nobody_knows_is_refused_with_the_names(client: LaunchClient) -> None:
+    outcome = await client.call("chieflab_post", {"channel": "myspace", "body": "Hello there."})
 
     assert outcome.reason == "validation_error"
     assert "linkedin" in outcome.payload["problems"][0]["expected"]
 
 
-async def test_every_channel_of_the_contract_gets_a_draft(loop: Loop) -> None:
+async def test_every_channel_of_the_contract_gets_a_draft(client: LaunchClient) -> None:
     wanted = ["linkedin", "x", "hn", "reddit", "product_hunt", "threads", "email", "site", "landing"]
-    payload = (await loop.call("chieflab_launch_product", {"channels": wanted, **CLUB})).payload
+    payload = (await client.call("chieflab_launch_product", {"channels": wanted, **CLUB})).payload
 
     assert payload["launchPack"]["draftsNeeded"] == []
     assert [action["channel"] for action in payload["actions"]] == [
@@ -133,8 +135,10 @@ async def test_every_channel_of_the_contract_gets_a_draft(loop: Loop) -> None:
 
 @pytest.mark.rule("E59")
 @pytest.mark.parametrize("channel", ["hn", "reddit", "product_hunt", "threads", "bluesky", "slack"])
-async def test_one_post_for_any_channel_is_drafted_with_one_action(loop: Loop, channel: str) -> None:
-    payload = (await loop.call("chieflab_post", {"channel": channel, **CLUB})).payload
+async def test_one_post_for_any_channel_is_drafted_with_one_action(
+    client: LaunchClient, channel: str
+) -> None:
+    payload = (await client.call("chieflab_post", {"channel": channel, **CLUB})).payload
 
     assert [action["channel"] for action in payload["actions"]] == [channel]
     assert "bank statements" in payload["agentGuide"]["renderInChat"][channel]["body"]

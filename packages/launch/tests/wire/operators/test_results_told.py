@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 from tests.support.answers import bodies_of, calls_of, text_of
-from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.operators.fixtures import CLUB, LaunchClient
 
 from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_measuring_begins_with_what_went_out_and_ends_with_what_is_left(loop: Loop) -> None:
-    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
+async def test_measuring_begins_with_what_went_out_and_ends_with_what_is_left(client: LaunchClient) -> None:
+    run = (await client.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
     site, linkedin = (action["id"] for action in run["actions"])
-    await loop.approve_and_send(site)
-    loop.clock.advance(hours=25)
+    await client.approve_and_send(site)
+    client.clock.advance(hours=25)
 
-    told = (await loop.call("chieflab_measure", {"runId": run["runId"]})).payload
+    told = (await client.call("chieflab_measure", {"runId": run["runId"]})).payload
 
     assert told["externalActionsExecuted"] == 1
     assert told["status"] == "partly_sent"
@@ -32,84 +32,88 @@ async def test_measuring_begins_with_what_went_out_and_ends_with_what_is_left(lo
     assert told["agentGuide"]["nextToolCalls"]["primary"] == first
 
 
-async def test_what_was_done_by_hand_promises_no_numbers_and_asks_for_those_that_are_seen(loop: Loop) -> None:
-    posted = await loop.call(
+async def test_what_was_done_by_hand_promises_no_numbers_and_asks_for_those_that_are_seen(
+    client: LaunchClient,
+) -> None:
+    posted = await client.call(
         "chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs."}
     )
     run_id, action_id = posted.payload["runId"], posted.payload["actions"][0]["id"]
-    await loop.call("chieflab_approve_action", {"actionId": action_id})
+    await client.call("chieflab_approve_action", {"actionId": action_id})
     url = "https://news.ycombinator.com/item?id=1"
-    done = await loop.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})
-    shown = await loop.call("chieflab_get_action", {"actionId": action_id})
+    done = await client.call("chieflab_record_manual_publish", {"actionId": action_id, "url": url})
+    shown = await client.call("chieflab_get_action", {"actionId": action_id})
     assert "Results arrive" not in text_of(done.payload) + text_of(shown.payload)
 
     for hours in (0, 25):
-        loop.clock.advance(hours=hours)
-        refused = (await loop.call("chieflab_measure", {"runId": run_id})).payload
+        client.clock.advance(hours=hours)
+        refused = (await client.call("chieflab_measure", {"runId": run_id})).payload
         assert (refused["reason"], refused["retry"]) == ("measurement_unavailable", "never")
         [tell] = calls_of(refused)
         assert (tell["name"], tell["args"]) == (
             "chieflab_record_manual_metrics",
             {"runId": run_id, "channel": "hn"},
         )
-    status = (await loop.call("chieflab_status")).payload
+    status = (await client.call("chieflab_status")).payload
     assert "chieflab_measure" not in [call["name"] for call in calls_of(status)]
 
-    await loop.call(tell["name"], {**tell["args"], "metrics": {"points": 3}, "source": "the page"})
-    measured = (await loop.call("chieflab_measure", {"runId": run_id})).payload
+    await client.call(tell["name"], {**tell["args"], "metrics": {"points": 3}, "source": "the page"})
+    measured = (await client.call("chieflab_measure", {"runId": run_id})).payload
     assert measured["measurement"]["totals"] == {"points": 3}
 
 
-async def test_a_report_says_why_something_approved_was_not_sent(loop: Loop) -> None:
-    posted = await loop.call("chieflab_post", {"channel": "slack", "body": "The import is ready."})
-    await loop.call("chieflab_approve_action", {"actionId": posted.payload["actions"][0]["id"]})
+async def test_a_report_says_why_something_approved_was_not_sent(client: LaunchClient) -> None:
+    posted = await client.call("chieflab_post", {"channel": "slack", "body": "The import is ready."})
+    await client.call("chieflab_approve_action", {"actionId": posted.payload["actions"][0]["id"]})
 
-    told = (await loop.call("chieflab_report")).payload
+    told = (await client.call("chieflab_report")).payload
 
     [entry] = told["actions"]
     assert entry["outcome"] == "approvedNotSent"
     assert "Slack is not" in text_of(told)
 
 
-async def test_looking_at_the_memory_of_an_unknown_tenant_makes_no_tenant(loop: Loop) -> None:
-    told = (await loop.call("chieflab_brain_read", {"tenantId": "nobody"})).payload
+async def test_looking_at_the_memory_of_an_unknown_tenant_makes_no_tenant(client: LaunchClient) -> None:
+    told = (await client.call("chieflab_brain_read", {"tenantId": "nobody"})).payload
 
     assert told["tenantId"] == "nobody"
-    assert (await loop.call("chieflab_list_tenants")).payload["tenants"] == []
+    assert (await client.call("chieflab_list_tenants")).payload["tenants"] == []
 
 
-async def test_numbers_told_later_are_kept_beside_those_told_before(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-    await loop.approve_and_send(run["actions"][0]["id"])
-    loop.clock.advance(hours=25)
+async def test_numbers_told_later_are_kept_beside_those_told_before(client: LaunchClient) -> None:
+    run = (await client.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await client.approve_and_send(run["actions"][0]["id"])
+    client.clock.advance(hours=25)
     given = {"runId": run["runId"], "channel": "site", "source": "the page"}
 
     for metrics in ({"points": 2, "Link clicks": 1}, {"comments": 5, "linkClicks": 3}):
-        told = (await loop.call("chieflab_record_manual_metrics", {**given, "metrics": metrics})).payload
+        told = (await client.call("chieflab_record_manual_metrics", {**given, "metrics": metrics})).payload
 
     assert told["metrics"] == {"points": 2, "comments": 5, "linkClicks": 3}
     assert told["userMessage"] == (
         "Noted for Site: 3 link clicks, 5 comments (the page). Known from before: 2 points."
     )
-    measured = (await loop.call("chieflab_measure", {"runId": run["runId"]})).payload
+    measured = (await client.call("chieflab_measure", {"runId": run["runId"]})).payload
     assert measured["measurement"]["sources"][0]["metrics"] == told["metrics"]
 
 
-async def test_numbers_that_are_told_once_the_results_are_due_are_measured_at_once(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "hn", **CLUB})).payload
+async def test_numbers_that_are_told_once_the_results_are_due_are_measured_at_once(
+    client: LaunchClient,
+) -> None:
+    run = (await client.call("chieflab_post", {"channel": "hn", **CLUB})).payload
     about = {"actionId": run["actions"][0]["id"]}
-    await loop.call("chieflab_approve_action", about)
-    await loop.call(
+    await client.call("chieflab_approve_action", about)
+    await client.call(
         "chieflab_record_manual_publish", {**about, "url": "https://news.ycombinator.com/item?id=1"}
     )
-    loop.clock.advance(days=2)
-    await loop.due()
+    client.clock.advance(days=2)
+    await client.due()
     numbers = {"runId": run["runId"], "channel": "hn", "source": "the page", "metrics": {"points": 3}}
 
-    await loop.call("chieflab_record_manual_metrics", numbers)
-    await loop.due()
+    await client.call("chieflab_record_manual_metrics", numbers)
+    await client.due()
 
-    found = (await loop.call("chieflab_get_run", {"runId": run["runId"]})).payload
+    found = (await client.call("chieflab_get_run", {"runId": run["runId"]})).payload
     assert "measurement" in [asset["type"] for asset in found["assets"]]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.operators.fixtures import CLUB, LaunchClient
 
 from assent.gate.transitions import STATES
 from assent.present.status_report import describe_run, run_status
@@ -13,40 +13,42 @@ from assent.present.status_report import describe_run, run_status
 pytestmark = pytest.mark.anyio
 
 
-async def status_of(loop: Loop, run_id: str) -> tuple[str, str]:
+async def status_of(client: LaunchClient, run_id: str) -> tuple[str, str]:
     """The status of a run by itself and in the list."""
-    alone = (await loop.call("chieflab_get_run", {"runId": run_id})).payload
-    listed = (await loop.call("chieflab_list_runs")).payload["runs"]
+    alone = (await client.call("chieflab_get_run", {"runId": run_id})).payload
+    listed = (await client.call("chieflab_list_runs")).payload["runs"]
     return alone["status"], next(run["status"] for run in listed if run["runId"] == run_id)
 
 
 @pytest.mark.rule("E3")
-async def test_the_status_of_a_run_follows_its_actions(loop: Loop) -> None:
-    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
+async def test_the_status_of_a_run_follows_its_actions(client: LaunchClient) -> None:
+    run = (await client.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
     site, linkedin = (action["id"] for action in run["actions"])
-    seen = [await status_of(loop, run["runId"])]
-    await loop.approve_and_send(site)
-    seen.append(await status_of(loop, run["runId"]))
-    await loop.call("chieflab_reject_action", {"actionId": linkedin, "reason": "too salesy"})
-    seen.append(await status_of(loop, run["runId"]))
-    loop.clock.advance(hours=25)
-    await loop.due()
-    seen.append(await status_of(loop, run["runId"]))
+    seen = [await status_of(client, run["runId"])]
+    await client.approve_and_send(site)
+    seen.append(await status_of(client, run["runId"]))
+    await client.call("chieflab_reject_action", {"actionId": linkedin, "reason": "too salesy"})
+    seen.append(await status_of(client, run["runId"]))
+    client.clock.advance(hours=25)
+    await client.due()
+    seen.append(await status_of(client, run["runId"]))
 
     expected = ["awaiting_approval", "partly_sent", "executed", "measured"]
     assert seen == [(status, status) for status in expected]
 
 
-async def test_a_run_whose_drafts_were_not_decided_in_time_is_expired(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+async def test_a_run_whose_drafts_were_not_decided_in_time_is_expired(client: LaunchClient) -> None:
+    run = (await client.call("chieflab_post", {"channel": "site", **CLUB})).payload
 
-    loop.clock.advance(days=31)
+    client.clock.advance(days=31)
 
-    assert await status_of(loop, run["runId"]) == ("expired", "expired")
+    assert await status_of(client, run["runId"]) == ("expired", "expired")
 
 
-async def test_looking_at_the_memory_and_at_connections_leaves_the_list_of_runs_as_it_was(loop: Loop) -> None:
-    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+async def test_looking_at_the_memory_and_at_connections_leaves_the_list_of_runs_as_it_was(
+    client: LaunchClient,
+) -> None:
+    run = (await client.call("chieflab_post", {"channel": "site", **CLUB})).payload
 
     for tool, arguments in (
         ("chieflab_brain_read", {}),
@@ -54,9 +56,9 @@ async def test_looking_at_the_memory_and_at_connections_leaves_the_list_of_runs_
         ("chieflab_connect_provider", {"provider": "zernio"}),
         ("chieflab_status", {}),
     ):
-        assert (await loop.call(tool, arguments)).payload["ok"] is True
+        assert (await client.call(tool, arguments)).payload["ok"] is True
 
-    listed = (await loop.call("chieflab_list_runs")).payload["runs"]
+    listed = (await client.call("chieflab_list_runs")).payload["runs"]
     assert [each["runId"] for each in listed] == [run["runId"]]
 
 

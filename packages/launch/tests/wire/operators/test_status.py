@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from tests.support.actions.kit import APPROVE, EXECUTE
 from tests.support.answers import calls_of, text_of
-from tests.support.operators.fixtures import CLUB, Loop
+from tests.support.operators.fixtures import CLUB, LaunchClient
 
 pytestmark = pytest.mark.anyio
 
 STATUS = "chieflab_status"
 
 
-async def table(loop: Loop, **arguments: Any) -> dict[str, Any]:
-    outcome = await loop.call(STATUS, arguments)
+async def table(client: LaunchClient, **arguments: Any) -> dict[str, Any]:
+    outcome = await client.call(STATUS, arguments)
     assert outcome.payload["ok"] is True
     return outcome.payload
 
@@ -24,17 +24,17 @@ def ids(told: dict[str, Any], section: str) -> list[str]:
     return [entry["actionId"] for entry in told.get(section, ())]
 
 
-async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(loop: Loop) -> None:
-    run = (await loop.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
+async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(client: LaunchClient) -> None:
+    run = (await client.call("chieflab_launch_product", {"channels": ["site", "linkedin"], **CLUB})).payload
     site, linkedin = (action["id"] for action in run["actions"])
-    posted = await loop.call(
+    posted = await client.call(
         "chieflab_post", {"channel": "hn", "title": "Show HN: Ledgerleaf", "body": "Bookkeeping for clubs."}
     )
     by_hand = posted.payload["actions"][0]["id"]
-    done = await loop.approve_and_send(site)
-    await loop.call(APPROVE, {"actionId": by_hand})
+    done = await client.approve_and_send(site)
+    await client.call(APPROVE, {"actionId": by_hand})
 
-    told = await table(loop)
+    told = await table(client)
 
     assert (ids(told, "wentOut"), ids(told, "waiting"), ids(told, "byHand")) == (
         [site],
@@ -56,12 +56,12 @@ async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(loop
     assert "Show HN: Ledgerleaf" in text_of(told)
 
 
-async def test_an_approved_action_that_cannot_go_out_is_listed_with_the_reason(loop: Loop) -> None:
-    posted = await loop.call("chieflab_post", {"channel": "slack", "body": "The import is ready."})
+async def test_an_approved_action_that_cannot_go_out_is_listed_with_the_reason(client: LaunchClient) -> None:
+    posted = await client.call("chieflab_post", {"channel": "slack", "body": "The import is ready."})
     action_id = posted.payload["actions"][0]["id"]
-    await loop.call(APPROVE, {"actionId": action_id})
+    await client.call(APPROVE, {"actionId": action_id})
 
-    told = await table(loop)
+    told = await table(client)
 
     [entry] = told["approvedNotSent"]
     assert entry["actionId"] == action_id
@@ -69,29 +69,29 @@ async def test_an_approved_action_that_cannot_go_out_is_listed_with_the_reason(l
     assert calls_of(told)[0]["name"] == "chieflab_connect_provider"
 
 
-async def test_an_approved_action_that_can_go_out_is_offered_to_the_executor(loop: Loop) -> None:
-    posted = await loop.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
+async def test_an_approved_action_that_can_go_out_is_offered_to_the_executor(client: LaunchClient) -> None:
+    posted = await client.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
     action_id = posted.payload["actions"][0]["id"]
-    await loop.call(APPROVE, {"actionId": action_id})
+    await client.call(APPROVE, {"actionId": action_id})
 
-    told = await table(loop)
+    told = await table(client)
 
     assert ids(told, "approvedNotSent") == [action_id]
     [following] = calls_of(told)
     assert following["name"] == EXECUTE
-    assert (await loop.call(following["name"], following["args"])).payload["status"] == "executed"
+    assert (await client.call(following["name"], following["args"])).payload["status"] == "executed"
 
 
 @pytest.mark.rule("E33")
-async def test_the_lessons_of_every_tenant_are_told_at_the_start(loop: Loop) -> None:
+async def test_the_lessons_of_every_tenant_are_told_at_the_start(client: LaunchClient) -> None:
     for tenant in ("acme", "globex"):
-        run = (await loop.call("chieflab_post", {"channel": "site", "tenantId": tenant, **CLUB})).payload
-        await loop.approve_and_send(run["actions"][0]["id"])
-    loop.clock.advance(hours=25)
-    await loop.due()
+        run = (await client.call("chieflab_post", {"channel": "site", "tenantId": tenant, **CLUB})).payload
+        await client.approve_and_send(run["actions"][0]["id"])
+    client.clock.advance(hours=25)
+    await client.due()
 
-    told = await table(loop)
-    of_one = await table(loop, tenantId="acme")
+    told = await table(client)
+    of_one = await table(client, tenantId="acme")
 
     assert {lesson["tenantId"] for lesson in told["extra"]["lessons"]} == {"acme", "globex"}
     assert {lesson["tenantId"] for lesson in of_one["extra"]["lessons"]} == {"acme"}
@@ -100,36 +100,36 @@ async def test_the_lessons_of_every_tenant_are_told_at_the_start(loop: Loop) -> 
     assert set(told["extra"]["measured"][0]["totals"]) == {"views", "clicks"}
 
 
-async def test_what_was_settled_long_ago_is_left_out_and_what_is_open_stays(loop: Loop) -> None:
-    old = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-    await loop.approve_and_send(old["actions"][0]["id"])
-    loop.clock.advance(days=20)
-    waiting = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
-    loop.clock.advance(days=11)
+async def test_what_was_settled_long_ago_is_left_out_and_what_is_open_stays(client: LaunchClient) -> None:
+    old = (await client.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await client.approve_and_send(old["actions"][0]["id"])
+    client.clock.advance(days=20)
+    waiting = (await client.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    client.clock.advance(days=11)
 
-    told = await table(loop)
+    told = await table(client)
 
     assert (ids(told, "wentOut"), ids(told, "waiting")) == ([], [waiting["actions"][0]["id"]])
 
 
-async def test_a_section_is_a_page_with_its_count_beside_it(loop: Loop) -> None:
+async def test_a_section_is_a_page_with_its_count_beside_it(client: LaunchClient) -> None:
     for number in range(12):
-        loop.clock.advance(seconds=1)
-        await loop.call(
+        client.clock.advance(seconds=1)
+        await client.call(
             "chieflab_post", {"channel": "linkedin", "body": f"The import is ready, part {number}."}
         )
 
-    told = await table(loop)
+    told = await table(client)
 
     assert (len(told["waiting"]), told["counts"]["waiting"]) == (10, 12)
     assert "part 11" in text_of(told) and "part 1." not in text_of(told)
 
 
-async def test_a_caller_that_cannot_decide_is_told_to_wait_for_the_page(loop: Loop) -> None:
-    posted = await loop.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
-    issued = await loop.key_with("runs:write")
+async def test_a_caller_that_cannot_decide_is_told_to_wait_for_the_page(client: LaunchClient) -> None:
+    posted = await client.call("chieflab_post", {"channel": "linkedin", "body": "The import is ready."})
+    issued = await client.key_with("runs:write")
 
-    told = (await loop.call(STATUS, key=issued)).payload
+    told = (await client.call(STATUS, key=issued)).payload
 
     [following] = calls_of(told)
     assert following["name"] == "chieflab_get_action"

@@ -29,7 +29,7 @@ SHOW_HN = "Show HN: Ledgerleaf\n\nBookkeeping for clubs, now with bank statement
 ITEM = "https://news.ycombinator.com/item?id=4711"
 
 
-class House(LaunchServer):
+class Server(LaunchServer):
     """The server and its mailbox."""
 
     def __init__(self, settings: Any, inbox: Inbox) -> None:
@@ -38,22 +38,22 @@ class House(LaunchServer):
 
 
 @pytest.fixture
-async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
+async def server(database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
     inbox = Inbox()
     async with mail_server(inbox) as port:
         smtp = f"smtp://127.0.0.1:{port}"
-        made = House(settings_for(database_url, tmp_path, smtp_url=smtp, smtp_from=SENDER), inbox)
+        made = Server(settings_for(database_url, tmp_path, smtp_url=smtp, smtp_from=SENDER), inbox)
         await made.start()
         try:
             yield made
         finally:
-            await made.loop.close()
+            await made.client.close()
 
 
 @pytest.mark.own_database
 @pytest.mark.rule("E9", "E21", "E29", "E30", "E31", "E33", "E42", "E45", "E61", "E66", "E68", "E70")
-async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house: House) -> None:
-    run = await house.tool(
+async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(server: Server) -> None:
+    run = await server.tool(
         "chieflab_launch_product",
         channels=["site", "email", "linkedin"],
         drafts={"hn": SHOW_HN},
@@ -65,65 +65,65 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house:
     site, mail, linkedin, hn = (by_channel[name] for name in ("site", "email", "linkedin", "hn"))
 
     # In the chat: one is rejected for good, one is approved.
-    await house.tool("chieflab_reject_action", actionId=linkedin, reason=REASON)
-    await house.tool("chieflab_approve_action", actionId=mail)
+    await server.tool("chieflab_reject_action", actionId=linkedin, reason=REASON)
+    await server.tool("chieflab_approve_action", actionId=mail)
 
     # On the page: that one is edited, which takes the approval back, and another is approved.
-    first_text = (await house.record(mail))["content"]["body"]
+    first_text = (await server.record(mail))["content"]["body"]
     opening = next(line for line in first_text.splitlines() if "Ledgerleaf" in line)
     new_text = first_text.replace(opening, NEW_OPENING).replace("for clubs", "for associations")
     assert NEW_OPENING in new_text and "for associations" in new_text
-    await house.on_page(link, mail, "edit", body=new_text)
-    early = await house.loop.call("chieflab_send_approved_email", {"actionId": mail})
+    await server.on_page(link, mail, "edit", body=new_text)
+    early = await server.client.call("chieflab_send_approved_email", {"actionId": mail})
     assert early.reason == "requires_approval"
-    await house.on_page(link, hn, "approve")
+    await server.on_page(link, hn, "approve")
 
     # In the chat again: approved as it is now, and sent, twice with one key.
-    edited = await house.record(mail)
-    stale = await house.loop.call(
+    edited = await server.record(mail)
+    stale = await server.client.call(
         "chieflab_approve_action", {"actionId": mail, "digest": run["actions"][0]["digest"]}
     )
     assert stale.reason == "stale_revision"
-    await house.tool("chieflab_approve_action", actionId=mail, digest=edited["digest"])
+    await server.tool("chieflab_approve_action", actionId=mail, digest=edited["digest"])
     sent = [
-        await house.tool("chieflab_send_approved_email", actionId=mail, idempotencyKey="send")
+        await server.tool("chieflab_send_approved_email", actionId=mail, idempotencyKey="send")
         for _ in range(2)
     ]
     assert sent[0] == sent[1]
 
     # The agent is gone, a person says "approve and send now", and the server stops before it gets to it.
-    await house.on_page(link, site, "approve", button="send")
-    assert (await house.record(site))["status"] == "approved"
-    await house.restart()
-    await house.loop.due()
-    await house.loop.due()
-    page = await house.record(site)
+    await server.on_page(link, site, "approve", button="send")
+    assert (await server.record(site))["status"] == "approved"
+    await server.restart()
+    await server.client.due()
+    await server.client.due()
+    page = await server.record(site)
     assert (page["status"], page["assurance"]) == ("executed", "link")
     assert page["approvedBy"] == f"someone with the review link, calling themselves “{REVIEWER}”"
-    again = await house.loop.call("chieflab_publish_approved_post", {"actionId": site})
+    again = await server.client.call("chieflab_publish_approved_post", {"actionId": site})
     assert (again.reason, again.payload["externalId"]) == ("requires_approval", page["externalId"])
 
     # By hand: where it is, is said in the chat.
-    done = await house.tool("chieflab_record_manual_publish", actionId=hn, url=ITEM)
+    done = await server.tool("chieflab_record_manual_publish", actionId=hn, url=ITEM)
     assert (done["status"], done["externalUrl"]) == ("executed", ITEM)
 
     # Two people read it. A day passes, another server has taken over by then, and the numbers come by themselves.
     for _ in range(2):
-        seen = await house.loop.http.get(page["externalUrl"].removeprefix(BASE_URL), headers=VISITOR)
+        seen = await server.client.http.get(page["externalUrl"].removeprefix(BASE_URL), headers=VISITOR)
         assert seen.status_code == 200
-    await house.loop.due()
-    assert "run_measured" not in [kind for kind, _ in await house.events(run_id)]
-    house.clock.advance(hours=25)
-    await house.restart()
+    await server.client.due()
+    assert "run_measured" not in [kind for kind, _ in await server.events(run_id)]
+    server.clock.advance(hours=25)
+    await server.restart()
     for _ in range(3):
-        await house.loop.due()
+        await server.client.due()
 
-    await _pages_and_mailbox_agree(house, run_id, by_channel, new_text)
-    await _audit_tells_it(house, run_id, by_channel)
-    await _measured_once(house, run_id)
+    await _pages_and_mailbox_agree(server, run_id, by_channel, new_text)
+    await _audit_tells_it(server, run_id, by_channel)
+    await _measured_once(server, run_id)
 
     # The next launch leaves out what was rejected.
-    second = await house.tool(
+    second = await server.tool(
         "chieflab_launch_product", channels=["linkedin", "email", "site"], email={"to": READERS}, **CLUB
     )
     for channel in ("site", "email", "linkedin"):
@@ -135,18 +135,18 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house:
     assert "for associations" not in mail_body and NEW_OPENING not in mail_body
     used = {use["kind"] for asset in second["assets"] for use in asset.get("memoryUsed", [])}
     assert used == {"rejection"}
-    assert len(house.inbox.taken) == 1
+    assert len(server.inbox.taken) == 1
 
-    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.keys.master))
+    verdict = await audit_log.verify(server.client.app.store, Signer(server.client.app.keys.master))
     assert verdict.findings == ()
-    assert await checkpoint_files.write(house.loop.app) is not None
-    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.keys.master))
+    assert await checkpoint_files.write(server.client.app) is not None
+    verdict = await audit_log.verify(server.client.app.store, Signer(server.client.app.keys.master))
     assert (verdict.ok, verdict.checkpoints) == (True, 1)
 
 
-async def _pages_and_mailbox_agree(house: House, run_id: str, ids: dict[str, str], text: str) -> None:
+async def _pages_and_mailbox_agree(server: Server, run_id: str, ids: dict[str, str], text: str) -> None:
     """What is outside is what was approved, to the character, and nothing else is outside."""
-    trail = await house.tool("chieflab_query_audit", runId=run_id)
+    trail = await server.tool("chieflab_query_audit", runId=run_id)
     records = {record["channel"]: record for record in trail["actions"]}
     assert {record["channel"]: record["status"] for record in trail["actions"]} == {
         "site": "executed",
@@ -155,7 +155,7 @@ async def _pages_and_mailbox_agree(house: House, run_id: str, ids: dict[str, str
         "linkedin": "rejected",
     }
 
-    (envelope,) = house.inbox.taken
+    (envelope,) = server.inbox.taken
     assert envelope.rcpt_tos == READERS == records["email"]["content"]["recipients"]
     assert envelope.original_content is not None
     letter = message_from_bytes(envelope.original_content, policy=default)
@@ -169,10 +169,10 @@ async def _pages_and_mailbox_agree(house: House, run_id: str, ids: dict[str, str
     assert letter["Message-ID"] == records["email"]["externalId"]
     assert records["email"]["revision"] == 2
 
-    feed = (await house.loop.http.get(f"/feed/{house.workspace_id}/feed.json")).json()
+    feed = (await server.client.http.get(f"/feed/{server.workspace_id}/feed.json")).json()
     (item,) = feed["items"]
     assert item["url"] == records["site"]["externalUrl"]
-    page = (await house.loop.http.get(item["url"].removeprefix(BASE_URL))).text
+    page = (await server.client.http.get(item["url"].removeprefix(BASE_URL))).text
     content = records["site"]["content"]
     assert content["title"] in page
     for line in filter(None, (line.lstrip("#-*• ") for line in content["body"].splitlines())):
@@ -184,8 +184,8 @@ async def _pages_and_mailbox_agree(house: House, run_id: str, ids: dict[str, str
     assert {record["id"] for record in trail["actions"]} == set(ids.values())
 
 
-async def _audit_tells_it(house: House, run_id: str, ids: dict[str, str]) -> None:
-    assert await house.told(run_id, ids) == [
+async def _audit_tells_it(server: Server, run_id: str, ids: dict[str, str]) -> None:
+    assert await server.told(run_id, ids) == [
         ("run_prepared", "", None, None),
         ("action_reject", "linkedin", "agent", "chat"),
         ("action_approve", "email", "agent", "chat"),
@@ -200,9 +200,9 @@ async def _audit_tells_it(house: House, run_id: str, ids: dict[str, str]) -> Non
         ("action_hand_over", "hn", "agent", "chat"),
         ("run_measured", "", None, None),
     ]
-    trail = await house.tool("chieflab_query_audit", runId=run_id)
+    trail = await server.tool("chieflab_query_audit", runId=run_id)
     records = {record["id"]: record for record in trail["actions"]}
-    for kind, facts in await house.events(run_id):
+    for kind, facts in await server.events(run_id):
         if kind == "action_succeed":
             record = records[facts["actionId"]]
             assert (facts["externalId"], facts["digest"]) == (record["externalId"], record["digest"])
@@ -210,8 +210,8 @@ async def _audit_tells_it(house: House, run_id: str, ids: dict[str, str]) -> Non
             assert facts["externalUrl"] == records[facts["actionId"]]["externalUrl"]
 
 
-async def _measured_once(house: House, run_id: str) -> None:
-    assets = (await house.tool("chieflab_list_assets", runId=run_id))["assets"]
+async def _measured_once(server: Server, run_id: str) -> None:
+    assets = (await server.tool("chieflab_list_assets", runId=run_id))["assets"]
     (measured,) = [asset for asset in assets if asset["type"] == "measurement"]
     sources = {source["channel"]: source for source in measured["metadata"]["measurement"]["sources"]}
     assert sources["site"]["metrics"] == {"views": 2, "clicks": 0}
@@ -223,7 +223,7 @@ async def _measured_once(house: House, run_id: str) -> None:
     assert all(
         source["reason"] and not source["metrics"] for source in sources.values() if source["status"] != "ok"
     )
-    kept = (await house.tool("chieflab_brain_read", limit=50))["entries"]
+    kept = (await server.tool("chieflab_brain_read", limit=50))["entries"]
     kinds = sorted(entry["kind"] for entry in kept)
     # The mail went to one person in words that a person wrote: neither its edit nor its approval is kept.
     assert kinds == ["approval"] * 2 + ["channel_performance", "rejection"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.adapters.fixtures import house, served
+from tests.support.adapters.fixtures import served, server
 
-__all__ = ["house", "served"]
+__all__ = ["served", "server"]

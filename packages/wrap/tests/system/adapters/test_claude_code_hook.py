@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.adapters.house import House
+from tests.support.adapters.server import Server
 from tests.support.processes.running import ASSENT, free_port
 from tests.support.warm_processes import Process
 
@@ -77,22 +77,22 @@ def denied(found: tuple[int, dict[str, Any], str]) -> str:
 
 
 @pytest.fixture
-def flags(house: House, tmp_path: Path) -> tuple[str, ...]:
+def flags(server: Server, tmp_path: Path) -> tuple[str, ...]:
     return "--data-dir", str(tmp_path / "own"), "--tools", "Bash,mcp__*,!mcp__assent__*"
 
 
 def test_an_approved_call_runs_with_the_approved_input_and_its_result_is_reported(
-    house: House, flags: tuple[str, ...]
+    server: Server, flags: tuple[str, ...]
 ) -> None:
-    hook = Hook(event(), house.variables(), *flags)
-    action_id = house.one_waiting()
-    house.approve(action_id)
+    hook = Hook(event(), server.variables(), *flags)
+    action_id = server.one_waiting()
+    server.approve(action_id)
     status, said, _ = hook.end()
     assert (status, said["permissionDecision"], said["updatedInput"]) == (0, "allow", PUSH)
-    assert house.stored(action_id).execution_state == "executing"
+    assert server.stored(action_id).execution_state == "executing"
     done = event("PostToolUse", tool_response={"stdout": "ok" * 10_000})
-    assert run(done, house.variables(), *flags)[:2] == (0, {})
-    stored = house.stored(action_id)
+    assert run(done, server.variables(), *flags)[:2] == (0, {})
+    stored = server.stored(action_id)
     assert (stored.status, stored.effect.details["context"]) == (
         "executed",
         {"Working directory": "/srv/app"},
@@ -101,59 +101,59 @@ def test_an_approved_call_runs_with_the_approved_input_and_its_result_is_reporte
     assert (output["failed"], len(output["text"]), output["cut"]) == (False, 4_000, 20_013)
     assert list(Path(flags[1]).glob("hooks/*")) == []
     # A result of a call that this hook did not allow is left alone.
-    assert run(done, house.variables(), *flags) == (0, {}, "")
+    assert run(done, server.variables(), *flags) == (0, {}, "")
 
 
 def test_an_edited_call_runs_as_edited_and_other_arguments_make_its_outcome_unknown(
-    house: House, flags: tuple[str, ...]
+    server: Server, flags: tuple[str, ...]
 ) -> None:
-    hook = Hook(event(), house.variables(), *flags)
-    action_id = house.one_waiting()
-    house.approve(action_id, command="git push --dry-run")
+    hook = Hook(event(), server.variables(), *flags)
+    action_id = server.one_waiting()
+    server.approve(action_id, command="git push --dry-run")
     status, said, _ = hook.end()
     assert (status, said["updatedInput"]) == (0, {"command": "git push --dry-run", "timeout": 120000})
     assert "other arguments" in said["permissionDecisionReason"]
     ran_anyway = event("PostToolUse", tool_response={"stdout": "pushed"})
-    assert run(ran_anyway, house.variables(), *flags)[0] == 0
-    stored = house.stored(action_id)
+    assert run(ran_anyway, server.variables(), *flags)[0] == 0
+    stored = server.stored(action_id)
     assert stored.execution_state == "outcome_unknown"
     assert "other arguments" in stored.metadata["lastAttempt"]
 
 
 def test_a_call_that_still_waits_is_denied_with_the_link_and_the_same_call_goes_on_later(
-    house: House, flags: tuple[str, ...]
+    server: Server, flags: tuple[str, ...]
 ) -> None:
-    reason = denied(run(event(), house.variables(), *flags, "--wait", "0"))
-    action_id = house.one_waiting()
-    assert f"{house.base_url}/runs/{house.stored(action_id).run_id}" in reason
+    reason = denied(run(event(), server.variables(), *flags, "--wait", "0"))
+    action_id = server.one_waiting()
+    assert f"{server.base_url}/runs/{server.stored(action_id).run_id}" in reason
     again = event(session_id="s-2", tool_use_id="toolu_2")
-    denied(run(again, house.variables(), *flags, "--wait", "0"))
-    assert house.one_waiting() == action_id
-    house.approve(action_id)
-    status, said, _ = run(again, house.variables(), *flags, "--wait", "0")
+    denied(run(again, server.variables(), *flags, "--wait", "0"))
+    assert server.one_waiting() == action_id
+    server.approve(action_id)
+    status, said, _ = run(again, server.variables(), *flags, "--wait", "0")
     assert (status, said["permissionDecision"]) == (0, "allow")
     failed = event("PostToolUseFailure", session_id="s-2", tool_use_id="toolu_2", error="Exit code 1")
-    assert run(failed, house.variables(), *flags)[0] == 0
-    assert house.stored(action_id).metadata["output"] == {"failed": True, "text": "Exit code 1"}
+    assert run(failed, server.variables(), *flags)[0] == 0
+    assert server.stored(action_id).metadata["output"] == {"failed": True, "text": "Exit code 1"}
 
 
-def test_a_rejected_call_is_denied_with_the_persons_reason(house: House, flags: tuple[str, ...]) -> None:
-    hook = Hook(event(), house.variables(), *flags)
-    house.reject(house.one_waiting(), "Not on a Friday.")
+def test_a_rejected_call_is_denied_with_the_persons_reason(server: Server, flags: tuple[str, ...]) -> None:
+    hook = Hook(event(), server.variables(), *flags)
+    server.reject(server.one_waiting(), "Not on a Friday.")
     assert "“Not on a Friday.”" in denied(hook.end())
 
 
-def test_without_a_key_it_works_beside_the_server_on_the_same_data(house: House) -> None:
-    variables = {name: text for name, text in house.variables().items() if name != "ASSENT_API_KEY"}
-    flags = ("--data-dir", str(house.data_dir))
+def test_without_a_key_it_works_beside_the_server_on_the_same_data(server: Server) -> None:
+    variables = {name: text for name, text in server.variables().items() if name != "ASSENT_API_KEY"}
+    flags = ("--data-dir", str(server.data_dir))
     hook = Hook(event(tool_name="Write"), variables, *flags)
-    action_id = house.one_waiting()
-    house.approve(action_id)
+    action_id = server.one_waiting()
+    server.approve(action_id)
     status, said, error = hook.end()
     assert (status, said.get("permissionDecision"), error) == (0, "allow", "")
     done = event("PostToolUse", tool_name="Write", tool_response="ok")
     assert run(done, variables, *flags)[:2] == (0, {})
-    assert house.stored(action_id).status == "executed"
+    assert server.stored(action_id).status == "executed"
 
 
 BROKEN = [
@@ -168,9 +168,9 @@ BROKEN = [
 ]
 
 
-def test_an_event_that_cannot_be_read_is_denied(house: House, flags: tuple[str, ...]) -> None:
+def test_an_event_that_cannot_be_read_is_denied(server: Server, flags: tuple[str, ...]) -> None:
     for given in BROKEN:
-        assert "could not be read" in denied(run(given, house.variables(), *flags))
+        assert "could not be read" in denied(run(given, server.variables(), *flags))
 
 
 class _Odd(http.server.BaseHTTPRequestHandler):
@@ -205,37 +205,37 @@ ANSWERS = [
 
 
 def test_a_server_that_is_down_odd_or_refuses_is_denied(
-    house: House, flags: tuple[str, ...], odd: http.server.ThreadingHTTPServer, tmp_path: Path
+    server: Server, flags: tuple[str, ...], odd: http.server.ThreadingHTTPServer, tmp_path: Path
 ) -> None:
-    down = house.variables(ASSENT_BASE_URL=f"http://127.0.0.1:{free_port()}")
+    down = server.variables(ASSENT_BASE_URL=f"http://127.0.0.1:{free_port()}")
     assert "check that its server runs" in denied(run(event(), down, *flags))
     for answer in ANSWERS:
         odd.RequestHandlerClass.answers = answer  # type: ignore[attr-defined]
-        denied(run(event(), house.variables(ASSENT_BASE_URL=f"http://127.0.0.1:{odd.server_port}"), *flags))
-    stranger = house.variables(ASSENT_API_KEY="clp_live_" + "a" * 64)
+        denied(run(event(), server.variables(ASSENT_BASE_URL=f"http://127.0.0.1:{odd.server_port}"), *flags))
+    stranger = server.variables(ASSENT_API_KEY="clp_live_" + "a" * 64)
     assert "invalid_api_key" in denied(run(event(), stranger, *flags))
     too_long = event(tool_input={"command": "x" * 200_000})
-    assert "characters together" in denied(run(too_long, house.variables(), *flags))
-    without_key = {name: text for name, text in house.variables().items() if name != "ASSENT_API_KEY"}
+    assert "characters together" in denied(run(too_long, server.variables(), *flags))
+    without_key = {name: text for name, text in server.variables().items() if name != "ASSENT_API_KEY"}
     alone = run(event(), without_key, "--data-dir", str(tmp_path / "alone"))
     assert "serve --data-dir" in denied(alone)
-    assert house.waiting() == []
+    assert server.waiting() == []
 
 
-def test_settings_that_cannot_be_read_and_a_wrong_flag_are_denied(house: House, tmp_path: Path) -> None:
+def test_settings_that_cannot_be_read_and_a_wrong_flag_are_denied(server: Server, tmp_path: Path) -> None:
     (tmp_path / "assent.toml").write_text("port = [")
-    denied(run(event(), house.variables(), "--config", str(tmp_path / "assent.toml")))
-    denied(run(event(), house.variables(), "--config", str(tmp_path / "gone.toml")))
+    denied(run(event(), server.variables(), "--config", str(tmp_path / "assent.toml")))
+    denied(run(event(), server.variables(), "--config", str(tmp_path / "gone.toml")))
     (tmp_path / "file").write_text("")
-    denied(run(event(), house.variables(), "--data-dir", str(tmp_path / "file"), "--wait", "0"))
-    assert run(event(), house.variables(), "--no-such-flag")[0] == 2
+    denied(run(event(), server.variables(), "--data-dir", str(tmp_path / "file"), "--wait", "0"))
+    assert run(event(), server.variables(), "--no-such-flag")[0] == 2
 
 
 def test_a_server_that_never_answers_is_denied_before_claude_code_gives_up(
-    house: House, flags: tuple[str, ...]
+    server: Server, flags: tuple[str, ...]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        mute = house.variables(ASSENT_BASE_URL=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        mute = server.variables(ASSENT_BASE_URL=f"http://127.0.0.1:{silent.getsockname()[1]}")
         soon = (
             sys.executable,
             "-c",
@@ -245,10 +245,12 @@ def test_a_server_that_never_answers_is_denied_before_claude_code_gives_up(
         assert "in time" in denied(run(event(), mute, *flags, "--wait", "0", command=soon))
 
 
-def test_the_printed_settings_name_this_command_and_end_after_its_wait(house: House, tmp_path: Path) -> None:
+def test_the_printed_settings_name_this_command_and_end_after_its_wait(
+    server: Server, tmp_path: Path
+) -> None:
     done = subprocess.run(
         [*HOOK, "--print-settings", "--tools", "Bash,mcp__*,!mcp__assent__*", "--data-dir", str(tmp_path)],
-        env=house.variables(),
+        env=server.variables(),
         capture_output=True,
         check=True,
         timeout=60,
@@ -262,10 +264,10 @@ def test_the_printed_settings_name_this_command_and_end_after_its_wait(house: Ho
     # The printed command works as it stands.
     words = shlex.split(command["command"])
     shell = subprocess.run(
-        words, input=event(tool_name="Read"), env=house.variables(), capture_output=True, timeout=60
+        words, input=event(tool_name="Read"), env=server.variables(), capture_output=True, timeout=60
     )
     assert (shell.returncode, shell.stdout) == (0, b"")
     assert (
         b"--tools"
-        in subprocess.run([*HOOK, "--help"], env=house.variables(), capture_output=True, timeout=60).stdout
+        in subprocess.run([*HOOK, "--help"], env=server.variables(), capture_output=True, timeout=60).stdout
     )

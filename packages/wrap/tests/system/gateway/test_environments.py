@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from tests.support.keyed_browser import KeyedBrowser, is_confirm_page
 from tests.support.processes.running import Serve, StdioClient, eventually
-from tests.support.review.kit import BROWSER, House, form
+from tests.support.review.kit import BROWSER, Server, form
 from tests.support.surfaces import BASE_URL
 from tests.support.wrap.kit import FrontClient, Wrapped, said
 
@@ -51,8 +51,8 @@ def entry(wrapped: Wrapped, **more: Any) -> str:
 
 async def list_everything_kept(wrapped: Wrapped) -> tuple[str, str]:
     """All rows of all tables, and the sealed texts of the workspace, opened."""
-    plain = repr(await House.everything(cast("House", wrapped)))
-    rows = await House.everything(cast("House", wrapped))
+    plain = repr(await Server.everything(cast("Server", wrapped)))
+    rows = await Server.everything(cast("Server", wrapped))
     holders = {value for row in rows["wrap_profiles"] for value in row if isinstance(value, str)}
     opened = [
         await wrapped.app.store.read(
@@ -211,7 +211,7 @@ async def test_the_question_and_the_confirm_page_show_command_folder_and_differi
     assert command == " ".join(wrapped.command()) and folder == str(Path.cwd())
     assert differs.startswith("GONE, TARGET ") and "production" not in differs
 
-    sign_in = await House.sign_in_path(cast("House", wrapped))
+    sign_in = await Server.sign_in_path(cast("Server", wrapped))
     async with KeyedBrowser(
         transport=wrapped.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
     ) as browser:

@@ -49,7 +49,7 @@ def filesystem(folder: Path) -> list[str]:
     return [program, str(PACKAGES / "@modelcontextprotocol/server-filesystem/dist/index.js"), str(folder)]
 
 
-class House:
+class Deployment:
     """The server, its people, and the folder that the wrapped servers work on."""
 
     def __init__(self, folder: Path) -> None:
@@ -104,8 +104,8 @@ def approve(base_url: str, link: str, action: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    made = House(tmp_path_factory.mktemp("house"))
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    made = Deployment(tmp_path_factory.mktemp("deployment"))
     try:
         yield made
     finally:
@@ -115,10 +115,10 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 class StdioAgent:
     """An agent whose client started `assent wrap`."""
 
-    def __init__(self, house: House, modern: bool) -> None:
+    def __init__(self, deployment: Deployment, modern: bool) -> None:
         self._modern = modern
-        flags = ("--config", str(house.config), "--rules", str(house.rules))
-        self.client = StdioClient(house.data_dir, flags=flags, subcommand="wrap")
+        flags = ("--config", str(deployment.config), "--rules", str(deployment.rules))
+        self.client = StdioClient(deployment.data_dir, flags=flags, subcommand="wrap")
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         return dict(self.client.ask("tools/call", self._params(tool, arguments))["result"])
@@ -142,9 +142,9 @@ class StdioAgent:
 class HttpAgent:
     """An agent with a key."""
 
-    def __init__(self, house: House, modern: bool) -> None:
+    def __init__(self, deployment: Deployment, modern: bool) -> None:
         self._modern = modern
-        self._house = house
+        self._house = deployment
         self._open: http.client.HTTPConnection | None = None
 
     def _post(self, tool: str, arguments: dict[str, Any]) -> http.client.HTTPConnection:
@@ -183,37 +183,37 @@ def pending(agent: StdioAgent | HttpAgent) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
 @pytest.mark.parametrize("make", [StdioAgent, HttpAgent], ids=["stdio", "http"])
 def test_reads_pass_and_a_write_survives_its_agent_and_is_made_once(
-    house: House, make: Callable[[House, bool], StdioAgent | HttpAgent], modern: bool
+    deployment: Deployment, make: Callable[[Deployment, bool], StdioAgent | HttpAgent], modern: bool
 ) -> None:
     name = f"{make.__name__}-{modern}"
-    target = house.folder / f"{name}.txt"
+    target = deployment.folder / f"{name}.txt"
     writes: list[tuple[str, dict[str, Any], Callable[[], bool]]] = [
         ("write_file", {"path": str(target), "content": "approved"}, target.exists),
         (
             "create_entities",
             {"entities": [{"name": name, "entityType": "thing", "observations": ["seen"]}]},
-            lambda: name in (house.folder.parent / "memory.json").read_text(),
+            lambda: name in (deployment.folder.parent / "memory.json").read_text(),
         ),
         (
             "git_add",
-            {"repo_path": str(house.folder), "files": [target.name]},
+            {"repo_path": str(deployment.folder), "files": [target.name]},
             lambda: (
                 target.name
-                in subprocess.check_output(["git", "-C", str(house.folder), "ls-files"], text=True)
+                in subprocess.check_output(["git", "-C", str(deployment.folder), "ls-files"], text=True)
             ),
         ),
     ]
-    reader = make(house, modern)
-    assert str(house.folder) in said(reader.call("list_allowed_directories"))
+    reader = make(deployment, modern)
+    assert str(deployment.folder) in said(reader.call("list_allowed_directories"))
     assert not reader.call("read_graph").get("isError")
-    assert not reader.call("git_status", repo_path=str(house.folder)).get("isError")
+    assert not reader.call("git_status", repo_path=str(deployment.folder)).get("isError")
     for tool, arguments, happened in writes:
-        agent = make(house, modern)
+        agent = make(deployment, modern)
         agent.start(tool, **arguments)
         (action,) = eventually(lambda: pending(reader), "the call waits")
         assert action["type"].endswith(tool)
         agent.kill()
-        approve(house.server.base_url, house.run("owner-link")["url"], action)
+        approve(deployment.server.base_url, deployment.run("owner-link")["url"], action)
         shown = reader.call("chieflab_get_action", actionId=action["id"], waitSeconds=20)["structuredContent"]
         assert shown["status"] == "executed", shown
         assert shown["result"]["output"]["content"] and happened()
@@ -224,7 +224,7 @@ def test_reads_pass_and_a_write_survives_its_agent_and_is_made_once(
 
 @pytest.mark.parametrize(("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
 def test_real_clients_list_the_tools_and_read_over_both_transports(
-    house: House, mode: str, version: str
+    deployment: Deployment, mode: str, version: str
 ) -> None:
     async def talk(server: Any) -> None:
         async with mcp.Client(server, mode=mode, read_timeout_seconds=60) as client:
@@ -232,29 +232,31 @@ def test_real_clients_list_the_tools_and_read_over_both_transports(
             assert {"write_file", "create_entities", "git_commit", "chieflab_get_action"} <= names
             assert len([each for each in names if each.startswith("chieflab_")]) == 5
             found = await client.call_tool("list_allowed_directories", {})
-            assert str(house.folder) in str(found.content) and client.protocol_version == version
+            assert str(deployment.folder) in str(found.content) and client.protocol_version == version
 
     async def both() -> None:
         words = [
             "wrap",
             "--data-dir",
-            str(house.data_dir),
+            str(deployment.data_dir),
             "--config",
-            str(house.config),
+            str(deployment.config),
             "--rules",
-            str(house.rules),
+            str(deployment.rules),
         ]
         await talk(StdioServerParameters(command=ASSENT[0], args=words, env=environment({})))
-        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {house.key}"}) as http_client:
-            await talk(streamable_http_client(f"{house.server.base_url}/api/mcp", http_client=http_client))
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {deployment.key}"}) as http_client:
+            await talk(
+                streamable_http_client(f"{deployment.server.base_url}/api/mcp", http_client=http_client)
+            )
 
     asyncio.run(both())
 
 
 def test_a_gated_call_over_http_answers_with_the_link_at_once_and_its_wait_with_the_decision(
-    house: House,
+    deployment: Deployment,
 ) -> None:
-    agent, target = HttpAgent(house, modern=False), house.folder / "never.txt"
+    agent, target = HttpAgent(deployment, modern=False), deployment.folder / "never.txt"
     asked = agent.call("write_file", path=str(target), content="x")
     (action,) = pending(agent)
     assert asked["isError"] and f"/runs/{action['runId']}" in said(asked)

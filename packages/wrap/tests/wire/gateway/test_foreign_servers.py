@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 from tests.support.keyed_browser import KeyedBrowser
-from tests.support.review.kit import BROWSER, House
+from tests.support.review.kit import BROWSER, Server
 from tests.support.surfaces import BASE_URL
 from tests.support.wrap.kit import FrontClient, Wrapped, said
 
@@ -122,7 +122,7 @@ async def test_a_server_that_hangs_holds_up_no_other(
 
 
 async def show_connections(wrapped: Wrapped) -> str:
-    sign_in = await House.sign_in_path(cast("House", wrapped))
+    sign_in = await Server.sign_in_path(cast("Server", wrapped))
     headers = {**BROWSER, "Origin": BASE_URL}
     async with KeyedBrowser(transport=wrapped.wire, base_url=BASE_URL, headers=headers) as browser:
         await browser.post(sign_in)

@@ -36,7 +36,7 @@ FEW_ROUNDS = 2
 SETTLE_MS = 45_000
 
 
-class House:
+class Deployment:
     """Servers, their clients and their provider."""
 
     def __init__(self, database_url: str, folder: Path, provider: tuple[str, Path], seed: str) -> None:

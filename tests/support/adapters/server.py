@@ -30,7 +30,7 @@ T = TypeVar("T")
 ADA = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "page")
 
 
-class House:
+class Server:
     """One server on a data directory, with a key that may propose and run but not decide."""
 
     def __init__(self, data_dir: Path, base_url: str) -> None:
@@ -127,6 +127,6 @@ class House:
 
 
 @contextmanager
-def open_house(data_dir: Path) -> Iterator[House]:
+def open_server(data_dir: Path) -> Iterator[Server]:
     with Serve(data_dir, {**SECRETS, **UNLIMITED}) as server:
-        yield House(data_dir, server.base_url)
+        yield Server(data_dir, server.base_url)

@@ -35,7 +35,7 @@ class Expected(msgspec.Struct, frozen=True):
     retryable: bool = False
 
 
-class World:
+class Harness:
     """An engine with a connector of each kind, and the provider behind them."""
 
     def __init__(self, engine: Engine, emulator: Emulator, connectors: dict[str, EmulatedConnector]) -> None:

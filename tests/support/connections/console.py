@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import httpx
 from tests.support.connections.kit import Providers, consent, providers
-from tests.support.review.kit import House, forms
+from tests.support.review.kit import Server, forms
 from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -27,11 +27,11 @@ def way_out(page: str) -> str:
     return html.unescape(found.group(1))
 
 
-class Desk:
+class Console:
     """A server with its pages, a signed-in browser, and the providers."""
 
-    def __init__(self, house: House, far: Providers, browser: httpx.AsyncClient) -> None:
-        self.house = house
+    def __init__(self, server: Server, far: Providers, browser: httpx.AsyncClient) -> None:
+        self.server = server
         self.far = far
         self.browser = browser
 
@@ -68,7 +68,7 @@ class Desk:
         ), answer.text
 
     async def connection(self, provider: str) -> Connection | None:
-        return await self.house.app.connections.find(LOCAL_WORKSPACE, provider)
+        return await self.server.app.connections.find(LOCAL_WORKSPACE, provider)
 
     async def press(self, provider: str, ending: str, **fields: str) -> httpx.Response:
         page = await self.browser.get(f"/connect/{provider}{WHERE}")
@@ -77,12 +77,12 @@ class Desk:
 
 
 @asynccontextmanager
-async def at_desk(database_url: str, folder: Path, **changes: str | None) -> AsyncIterator[Desk]:
+async def open_console(database_url: str, folder: Path, **changes: str | None) -> AsyncIterator[Console]:
     clock = ManualClock()
     async with providers(folder, clock) as far:
         given = {**far.settings(), **changes}
-        house = House(database_url, folder, clock=clock, built_in=True, **given)
+        server = Server(database_url, folder, clock=clock, built_in=True, **given)
         try:
-            yield Desk(house, far, await house.owner())
+            yield Console(server, far, await server.owner())
         finally:
-            await house.close()
+            await server.close()

@@ -37,7 +37,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     stall: bool = False
 
 
-class FarSide:
+class StubServer:
     """The server, what it was asked, and what it answers by path."""
 
     def __init__(self, port: int) -> None:
@@ -51,15 +51,15 @@ class FarSide:
 
 
 @contextmanager
-def far_side(tls: ssl.SSLContext | None = None) -> Iterator[FarSide]:
+def stub_server(tls: ssl.SSLContext | None = None) -> Iterator[StubServer]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
             length = int(self.headers.get("content-length", 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            side.asked.append(Asked(self.command, self.path, headers, self.rfile.read(length)))
-            answer = side.answers.get(self.path, Answer())
+            stub.asked.append(Asked(self.command, self.path, headers, self.rfile.read(length)))
+            answer = stub.answers.get(self.path, Answer())
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
@@ -71,10 +71,10 @@ def far_side(tls: ssl.SSLContext | None = None) -> Iterator[FarSide]:
             try:
                 if answer.stall:
                     self.wfile.flush()
-                    side.over.wait(20)
+                    stub.over.wait(20)
                     return
                 self.wfile.write(answer.body)
-                while answer.endless and not side.over.is_set():
+                while answer.endless and not stub.over.is_set():
                     self.wfile.write(answer.body)
             except OSError:
                 pass
@@ -97,13 +97,13 @@ def far_side(tls: ssl.SSLContext | None = None) -> Iterator[FarSide]:
     server = Server(("127.0.0.1", 0), Handler)
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
-    side = FarSide(server.server_address[1])
+    stub = StubServer(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield side
+        yield stub
     finally:
-        side.over.set()
+        stub.over.set()
         server.shutdown()
         server.server_close()
         thread.join(5)
