@@ -70,7 +70,7 @@ VALUES: dict[str, Any] = {
 }
 """A value for each argument that an example has."""
 MORE = {
-    "chieflab_approve_action": ("digest",),
+    "chieflab_approve_action": ("actionId", "digest"),
     "chieflab_brain_read": ("query",),
     "chieflab_diagnose_marketing": ("goal",),
     "chieflab_edit_action": ("body",),
