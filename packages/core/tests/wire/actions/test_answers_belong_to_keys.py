@@ -11,8 +11,6 @@ from tests.support.actions.kit import APPROVE, EXECUTE, STAGE, Gate
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 
-pytestmark = pytest.mark.every_surface
-
 ALL = tenancy.SCOPES
 
 

@@ -75,7 +75,6 @@ async def requires_link(surface: Gate, told: Any, action_id: str) -> None:
     assert surface.calls == 0
 
 
-@pytest.mark.every_surface
 @both_eras
 async def test_a_yes_in_the_dialog_is_an_approval_by_the_client(surface: Gate, mode: str) -> None:
     await surface.set_policy(CONFIRMED)

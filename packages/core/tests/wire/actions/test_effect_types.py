@@ -64,7 +64,6 @@ async def test_an_effect_that_takes_no_time_is_not_scheduled(band: Gate) -> None
     assert (await band.done(EDIT, actionId=other, scheduleFor=later))["revision"] == 2
 
 
-@pytest.mark.every_surface
 async def test_decisions_about_an_effect_that_teaches_nothing_are_not_remembered(band: Gate) -> None:
     for effect in (RING, BLOW):
         await band.done(APPROVE, actionId=await band.staged(**effect))

@@ -13,8 +13,6 @@ from tests.support.surfaces import BASE_URL
 
 from assent.kernel.times import iso_time
 
-pytestmark = pytest.mark.every_surface
-
 REFUSED = {
     "awaiting_approval": "requires_approval",
     "executing": "execution_in_progress",

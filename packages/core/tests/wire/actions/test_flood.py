@@ -14,7 +14,6 @@ few = pytest.mark.parametrize("changed_settings", [{"held_after": LIMIT}], indir
 
 
 @few
-@pytest.mark.every_surface
 async def test_what_a_key_proposes_beyond_the_limit_is_staged_and_held_and_says_so(surface: Gate) -> None:
     before = [await surface.run({"body": f"Text {number}"}) for number in range(LIMIT)]
     after = await surface.run({"body": "One more"}, {"body": "And one more"})

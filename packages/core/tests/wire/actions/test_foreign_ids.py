@@ -48,10 +48,6 @@ def arguments_of(tool: Tool, **ids: str) -> dict[str, Any]:
     return ids | {name: schema["properties"][name].get("enum", [VALUES.get(name)])[0] for name in wanted}
 
 
-def by_name(tool: Tool) -> str:
-    return tool.name
-
-
 async def answered(surface: Gate, tool: Tool, arguments: dict[str, Any]) -> tuple[Any, ...]:
     """Everything that a caller can see of an answer."""
     message = {
@@ -66,72 +62,76 @@ async def answered(surface: Gate, tool: Tool, arguments: dict[str, Any]) -> tupl
 
 
 @pytest.mark.rule("E26", "E96", "E2", "E69")
-@pytest.mark.parametrize("tool", takes("actionId"), ids=by_name)
 async def test_a_foreign_and_an_unknown_action_get_the_same_bytes_after_the_same_statements(
-    surface: Gate, tool: Tool
+    surface: Gate,
 ) -> None:
     other = (await surface.new_workspace("other")).api_key
     foreign = await surface.staged(key=other)
     store = Traced.around(surface.app)
-    await answered(
-        surface, tool, arguments_of(tool, actionId=UNKNOWN)
-    )  # a store may learn from the first call
-    answers, statements = [], []
-    for action_id in (foreign, UNKNOWN):
-        for idempotency_key in (None, "fresh"):
-            store.trace.clear()
-            keyed = {"idempotencyKey": idempotency_key} if idempotency_key is not None else {}
-            if keyed and "idempotencyKey" not in input_schema(tool.request)["properties"]:
-                continue
-            answers.append(await answered(surface, tool, arguments_of(tool, actionId=action_id) | keyed))
-            statements.append(list(store.trace))
-    half = len(answers) // 2
-    assert answers[:half] == answers[half:]
-    assert statements[:half] == statements[half:]
-    assert statements[0], "the tool was asked and the store was not"
-    result = msgspec.json.decode(answers[0][0])["result"]
-    assert result["isError"] is True
-    assert result["structuredContent"]["reason"] == "wrong_workspace"
-    assert result["structuredContent"]["statusCode"] == 401
-    assert foreign not in answers[0][0].decode()
-    assert surface.calls == 0
-    assert (await surface.call("chieflab_get_action", {"actionId": foreign}, key=other)).payload[
-        "status"
-    ] == "awaiting_approval"
+    for tool in takes("actionId"):
+        await answered(
+            surface, tool, arguments_of(tool, actionId=UNKNOWN)
+        )  # a store may learn from the first call
+        answers, statements = [], []
+        for action_id in (foreign, UNKNOWN):
+            for idempotency_key in (None, f"fresh {tool.name}"):
+                store.trace.clear()
+                keyed = {"idempotencyKey": idempotency_key} if idempotency_key is not None else {}
+                if keyed and "idempotencyKey" not in input_schema(tool.request)["properties"]:
+                    continue
+                answers.append(await answered(surface, tool, arguments_of(tool, actionId=action_id) | keyed))
+                statements.append(list(store.trace))
+        half = len(answers) // 2
+        assert answers[:half] == answers[half:], tool.name
+        assert statements[:half] == statements[half:], tool.name
+        assert statements[0], "the tool was asked and the store was not"
+        result = msgspec.json.decode(answers[0][0])["result"]
+        assert result["isError"] is True
+        assert result["structuredContent"]["reason"] == "wrong_workspace"
+        assert result["structuredContent"]["statusCode"] == 401
+        assert foreign not in answers[0][0].decode()
+        assert surface.calls == 0
+        assert (await surface.call("chieflab_get_action", {"actionId": foreign}, key=other)).payload[
+            "status"
+        ] == "awaiting_approval"
 
 
 @pytest.mark.rule("E26", "E96")
-@pytest.mark.parametrize("tool", takes("actionId"), ids=by_name)
-async def test_a_malformed_id_is_said_to_be_malformed_without_a_look_at_the_store(
-    surface: Gate, tool: Tool
-) -> None:
+async def test_a_malformed_id_is_said_to_be_malformed_without_a_look_at_the_store(surface: Gate) -> None:
     store = Traced.around(surface.app)
-    await surface.call(tool.name, arguments_of(tool, actionId="malformed"))
-    alone = list(store.trace)
-    for text in MALFORMED:
+    for tool in takes("actionId"):
         store.trace.clear()
-        answer = await surface.call(tool.name, arguments_of(tool, actionId=text))
-        assert (answer.reason, answer.payload["statusCode"]) == ("invalid_action_id", 400), text
-        assert [what for what in store.trace if "action" in what[1]] == []
-        assert len(store.trace) == len(alone)
+        await surface.call(tool.name, arguments_of(tool, actionId="malformed"))
+        alone = list(store.trace)
+        for text in MALFORMED:
+            store.trace.clear()
+            answer = await surface.call(tool.name, arguments_of(tool, actionId=text))
+            assert (answer.reason, answer.payload["statusCode"]) == ("invalid_action_id", 400), (
+                tool.name,
+                text,
+            )
+            assert [what for what in store.trace if "action" in what[1]] == []
+            assert len(store.trace) == len(alone)
 
 
 @pytest.mark.rule("E2")
-@pytest.mark.parametrize("tool", takes("runId"), ids=by_name)
 async def test_a_foreign_and_an_unknown_run_get_the_same_bytes_after_the_same_statements(
-    surface: Gate, tool: Tool
+    surface: Gate,
 ) -> None:
     run = await surface.run(key=(await surface.new_workspace("other")).api_key)
     store = Traced.around(surface.app)
-    await answered(surface, tool, arguments_of(tool, runId=UNKNOWN))  # a store may learn from the first call
-    answers, statements = [], []
-    for run_id in (run["runId"], UNKNOWN):
-        store.trace.clear()
-        answers.append(await answered(surface, tool, arguments_of(tool, runId=run_id)))
-        statements.append(list(store.trace))
-    assert answers[0] == answers[1]
-    assert statements[0] == statements[1]
-    assert BODY.encode() not in answers[0][0]
+    for tool in takes("runId"):
+        await answered(
+            surface, tool, arguments_of(tool, runId=UNKNOWN)
+        )  # a store may learn from the first call
+        answers, statements = [], []
+        for run_id in (run["runId"], UNKNOWN):
+            store.trace.clear()
+            answers.append(await answered(surface, tool, arguments_of(tool, runId=run_id)))
+            statements.append(list(store.trace))
+        assert answers[0] == answers[1], tool.name
+        assert statements[0] == statements[1], tool.name
+        assert BODY.encode() not in answers[0][0]
 
 
 @pytest.mark.rule("E2", "E45")

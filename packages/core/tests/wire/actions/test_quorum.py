@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.support.actions.kit import EXECUTE, GET, Gate
 
 from assent.gate.policy import PRESETS
@@ -14,7 +13,6 @@ async def high(surface: Gate) -> str:
     return await surface.staged(severity="high")
 
 
-@pytest.mark.every_surface
 async def test_an_agent_reads_who_has_approved_and_how_many_are_missing(surface: Gate) -> None:
     action_id = await high(surface)
     assert (await surface.done(GET, actionId=action_id))["approvals"] == []

@@ -16,7 +16,6 @@ from assent.gate.records import Assurance
 STAMP = "acme_billing_stamp"
 
 
-@pytest.mark.every_surface
 async def test_an_approval_starts_the_execution_once_and_the_chat_says_so(
     surface: Gate, billing: Any
 ) -> None:

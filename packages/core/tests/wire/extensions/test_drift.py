@@ -66,7 +66,6 @@ CASES = {
 }
 
 
-@pytest.mark.every_surface
 @pytest.mark.parametrize("case", CASES)
 async def test_a_changed_fact_is_refused_with_the_difference_and_waits_for_a_new_approval(
     surface: Gate, site: Any, case: str
@@ -96,7 +95,6 @@ async def test_a_changed_fact_is_refused_with_the_difference_and_waits_for_a_new
     assert (done["status"], len(site["LEDGER"])) == ("executed", 1)
 
 
-@pytest.mark.every_surface
 async def test_what_changed_before_the_approval_is_shown_before_it_counts(surface: Gate, site: Any) -> None:
     action_id = await stage(surface, REPLACE)
     site["STATE"]["title"] = "Old news"
@@ -122,7 +120,6 @@ async def test_an_edit_observes_again_and_forgets_what_had_changed(surface: Gate
     assert site["LEDGER"] == ["We moved to Lisbon."]
 
 
-@pytest.mark.every_surface
 async def test_a_scheduled_action_that_finds_a_change_stops_and_waits(surface: Gate, site: Any) -> None:
     due = iso_time(surface.clock.now_ms() + 60_000)
     action_id = await stage(surface, REPLACE, scheduleFor=due)

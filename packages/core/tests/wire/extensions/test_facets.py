@@ -26,7 +26,6 @@ async def severity(surface: Gate, action_id: str) -> str:
     return str((await surface.record(action_id))["preflight"]["severity"])
 
 
-@pytest.mark.every_surface
 async def test_people_of_a_day_count_together_by_the_facets(surface: Gate) -> None:
     first = await stage(surface, INVITE, people=guests(0, 30))
     second = await stage(surface, INVITE, people=guests(20, 49))
@@ -96,7 +95,6 @@ STRANGERS: dict[str, Any] = {"name": "Strangers", "when": {"recipients": {"outsi
 
 
 @pytest.mark.rule("E62")
-@pytest.mark.every_surface
 async def test_a_rule_that_denies_by_recipients_denies_a_function_that_declares_nothing_about_them(
     surface: Gate,
 ) -> None:

@@ -89,7 +89,6 @@ async def approve(surface: Gate, **arguments: Any) -> str:
     return action_id
 
 
-@pytest.mark.every_surface
 async def test_a_request_is_sent_once_with_the_approved_arguments_and_both_signatures(
     surface: Gate, stub: StubServer
 ) -> None:

@@ -43,7 +43,6 @@ async def without(
         await gate.close()
 
 
-@pytest.mark.every_surface
 async def test_an_action_without_its_type_is_shown_and_refused_until_it_is_rejected(
     surface: Gate, without: Reopen, billing: Any
 ) -> None:

@@ -29,7 +29,6 @@ async def newsroom(
         yield made
 
 
-@pytest.mark.every_surface
 @pytest.mark.own_database
 async def test_a_release_is_staged_shown_edited_approved_published_read_back_and_measured(
     newsroom: Newsroom,

@@ -30,7 +30,6 @@ async def approve(surface: Gate, action_id: str) -> None:
     await surface.approve_as(Assurance.PERSON, action_id)
 
 
-@pytest.mark.every_surface
 async def test_a_refund_is_staged_approved_by_a_person_and_paid_once_with_the_approved_arguments(
     surface: Gate, billing: Any
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.support.actions.kit import APPROVE, EXECUTE
 from tests.support.extensions.fixtures import gate_with
 
@@ -34,7 +33,6 @@ def describe(to):
 '''
 
 
-@pytest.mark.every_surface
 async def test_a_delivery_is_recorded_and_its_remainder_offered_although_the_description_fails(
     transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
 ) -> None:

@@ -24,7 +24,6 @@ async def investigated(client: WorkflowClient) -> tuple[Payload, Payload]:
     return start, await client.advance(second, notesMarkdown="\nIndexError in sniff_header.\nLine 12.")
 
 
-@pytest.mark.every_surface
 @pytest.mark.rule("W12", "W24")
 async def test_other_notes_from_an_old_token_are_called_a_new_branch(client: WorkflowClient) -> None:
     start, far = await investigated(client)
@@ -91,7 +90,6 @@ async def test_of_a_long_branch_the_first_notes_and_the_newest_five_are_told(cli
     assert (other["reached"], other["stateToken"]) == ("step-8", at["stateToken"])
 
 
-@pytest.mark.every_surface
 @pytest.mark.rule("W20")
 async def test_a_chat_that_lost_its_tokens_can_go_back_to_an_earlier_step(client: WorkflowClient) -> None:
     start, _ = await investigated(client)

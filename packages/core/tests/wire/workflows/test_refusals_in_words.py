@@ -30,7 +30,6 @@ def words(refused: Outcome) -> str:
     return str(text)
 
 
-@pytest.mark.every_surface
 @pytest.mark.rule("W76")
 async def test_a_refused_advance_is_text_before_data(client: WorkflowClient) -> None:
     at = await client.advance(await client.start(GATED, sessionId="R"))

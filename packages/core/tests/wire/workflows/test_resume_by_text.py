@@ -64,7 +64,6 @@ async def noted(client: WorkflowClient, session_id: str, *notes: str) -> dict[st
     return at
 
 
-@pytest.mark.every_surface
 async def test_runs_are_ranked_by_how_many_words_occur_wherever_they_stand(client: WorkflowClient) -> None:
     """The words of one query stand in the session, in notes and in a checkpoint."""
     at = await noted(client, "T-7", "Importing an empty file crashes.")
