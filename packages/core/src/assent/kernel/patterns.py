@@ -128,7 +128,7 @@ def _compile(source: str, flags: str) -> tuple[Any, int]:
     if size > MAX_REGEX_STATES or found.reverseprogramsize < 0:
         raise BadPattern(
             f"The pattern is too large: it needs {size} states, and at most {MAX_REGEX_STATES} are taken. "
-            "Use smaller repetitions, or state the length apart (minLength, maxLength)."
+            "Use smaller repetitions, split it, or state the length apart (minLength, maxLength)."
         )
     return found, size
 

@@ -101,8 +101,8 @@ def test_a_pattern_is_read_in_one_way(pattern: str, flags: str, text: str, found
         ("a)(b", "unexpected )"),
         ("[b-a]", "b-a"),
         ("(?x)a", "(?x"),
-        ("a{600}", "too large"),
-        ("(?:[^a]{100}|.{100}){3}", "too large"),
+        ("a{130}", "too large"),
+        ("(?:[^a]{25}|.{25}){3}", "too large"),
         (r"\Q[\E" + "[ab]{900}" * 3 + "]", r"\Q"),
         ("(a{50}){50}", "repetition size"),
         ("(?:){100000000}", "repetition size"),
@@ -137,12 +137,12 @@ def test_the_patterns_of_a_schema_are_found_at_any_depth() -> None:
 
 AB = "".join(random.Random(1).choices("ab", k=100_000))  # noqa: S311 - no secret
 LARGEST = {
-    "one of two": ("[ab]*a[ab]{500}z", AB),
-    "any": ("[ab]*a.{500}z", AB),
-    "all but one": ("[ab]*a[^c]{500}z", AB),
+    "one of two": ("[ab]*a[ab]{120}z", AB),
+    "any": ("[ab]*a.{120}z", AB),
+    "all but one": ("[ab]*a[^c]{120}z", AB),
     "letters": (r"[ab]*a\pL{60}z", AB),
-    "optional": ("(?:a?){80}a{80}z", "a" * 100_000),
-    "choices": ("[ab]*a(?:a|b|ab|ba){80}z", AB),
+    "optional": ("(?:a?){40}a{40}z", "a" * 100_000),
+    "choices": ("[ab]*a(?:a|b|ab|ba){23}z", AB),
 }
 
 
@@ -151,7 +151,7 @@ def test_the_largest_patterns_take_a_bounded_time_for_each_character(pattern: st
     found = compile_pattern(pattern)
     begun = time.thread_time()
     assert not found.search(text)
-    assert (time.thread_time() - begun) * 1_000 < 600  # 320 at most on two slow cores
+    assert (time.thread_time() - begun) * 1_000 < 300  # 160 at most on two slow cores
 
 
 def test_a_step_with_all_the_patterns_it_may_have_is_judged_while_an_agent_waits() -> None:
