@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -326,6 +327,22 @@ def _describe_default(row: Setting) -> str:
     return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
 
 
+def write_calls() -> str:
+    """Write the calls that need an approval, and those that need none with the reason."""
+    listed = tomllib.loads((ROOT / "contracts/calls.toml").read_text(encoding="utf-8"))["call"]
+    kinds = {"port": "connectors and notifiers", "wrap": "wrapped servers", "mode": "a wrapped call"}
+    rows = [
+        (
+            kinds[each["registry"]],
+            f"`{each['name']}`",
+            _escape(each["under"].replace("approval", "**its approval**")),
+        )
+        for each in listed
+        if each["registry"] in kinds
+    ]
+    return _table(("", "call", "under"), rows)
+
+
 def write_reasons() -> str:
     own = [reason for reason in Reason if reason not in STANDARD_REASONS]
     of_contract, ours = ("\n".join(map(write_reason, each)) for each in (STANDARD_REASONS, own))
@@ -342,6 +359,7 @@ def _escape(text: str) -> str:
 
 
 WRITERS: dict[str, Callable[..., str]] = {
+    "calls": write_calls,
     "commands": write_commands,
     "effects": write_effects,
     "events": write_events,

@@ -1,0 +1,313 @@
+"""No effect without a stored approval of exactly these bytes by a person, or by an agent that passes it on and is
+marked so: over everything that the server can do.
+
+`contracts/calls.toml` lists every call by which it reaches beyond its own store. The first tests hold that list and the
+registries together. The others let every tool and every job act on actions in every state and compare what providers
+were asked to do with the approvals in the journal; a build in which one path skips the sentence is caught.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, PUBLISH, SEND, STATES, WITHDRAW, Gate
+from tests.support.docs.script import load_script
+from tests.support.sources import ROOT, list_modules
+from tests.support.surfaces import START_MS
+from tests.support.wrap.kit import Wrapped
+from tests.wire.actions.test_ways_to_act import REACH_OUT, functions
+
+from assent.engine.actions import execution, guards
+from assent.gate import gate
+from assent.gate.gate import Decider
+from assent.gate.records import Action, Approval, Assurance, Effect, Status
+from assent.gate.seals import Seals
+from assent.gate.transitions import EXECUTING
+from assent.ports import Context, Delivered, connectors, notifiers
+from assent.tools import approvals
+from assent.tools.catalog import input_schema
+from assent.use_cases import runs
+from assent_wrap import listing
+from assent_wrap.profiles import Mode, Profile
+
+SENDING = (EXECUTE, PUBLISH, SEND)
+CONTRACT: dict[str, Any] = tomllib.loads((ROOT / "contracts/calls.toml").read_text())
+OPENING = {"httpx", "smtplib", "socket", "subprocess", "ftplib", "telnetlib", "http.client", "urllib.request"}
+STARTING = {
+    "open_connection",
+    "create_connection",
+    "create_subprocess_exec",
+    "create_subprocess_shell",
+    "Popen",
+}
+SLOW = {"chieflab_launch_product", "chieflab_diagnose_marketing", "chieflab_create_social_graphics"}
+"""They fetch pages and draw pictures. That no call of theirs acts is read from the sources (`REACH_OUT`)."""
+
+
+def listed(registry: str) -> set[str]:
+    return {each["name"] for each in CONTRACT["call"] if each["registry"] == registry}
+
+
+def port_methods() -> Iterator[str]:
+    """The methods of each port of connectors and notifiers, but for the network that a notifier is given."""
+    for module in (connectors, notifiers):
+        for name, port in vars(module).items():
+            if (
+                getattr(port, "_is_protocol", False)
+                and port.__module__ == module.__name__
+                and name != "NotifierContext"
+            ):
+                yield from (
+                    f"{name}.{each}" for each, made in vars(port).items() if callable(made) and each[0] != "_"
+                )
+
+
+def opens_connections(path: Path) -> bool:
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        if isinstance(node, ast.Attribute) and node.attr in STARTING:
+            return True
+        if OPENING & set(names):
+            return True
+    return False
+
+
+def test_every_call_beyond_the_store_is_listed_with_its_reason() -> None:
+    assert listed("port") == set(port_methods())
+    assert listed("mode") == {*get_args(Mode), *({"observe"} & set(Profile.__struct_fields__))}
+    wrap = "assent_wrap/"
+    assert listed("wrap") == {name.removeprefix(wrap) for name in REACH_OUT if name.startswith(wrap)}
+    assert listed("socket") == {name for name, path in list_modules().items() if opens_connections(path)}
+    assert all(each["under"] for each in CONTRACT["call"])
+
+
+def test_only_a_claimed_action_becomes_the_context_of_a_connector() -> None:
+    """What performs under an approval gets a `Context`, which only `gate.open_gate` lets come about."""
+    makers = {
+        f"{name} {node.func.id}"
+        for name, function in functions()
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if node.func.id in ("ApprovedAction", "open_gate", "Context")
+    }
+    opened = {
+        "engine/actions/execution.py call_connector Context",
+        "engine/actions/reconciliation.py ask_provider Context",
+        "gate/gate.py open_gate ApprovedAction",
+    }
+    assert makers == opened
+
+
+def test_the_documentation_states_the_sentence_with_the_list() -> None:
+    page = (ROOT / "docs/approving.md").read_text()
+    assert CONTRACT["sentence"] in page
+    assert load_script("pages").fill(page) == page
+    for each in CONTRACT["call"]:
+        assert each["registry"] == "socket" or f"| `{each['name']}` |" in page, each["name"]
+
+
+class Watched:
+    """A connector, and every effect that it was given, with the bytes as they reached it."""
+
+    def __init__(self, made: Any, seen: list[tuple[Action, str]]) -> None:
+        self._made, self._seen = made, seen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made, name)
+
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        self._seen.append((ctx.action, effect.digest()))
+        done: Delivered = await self._made.perform(ctx, effect)
+        return done
+
+
+def watch(surface: Gate) -> list[tuple[Action, str]]:
+    seen: list[tuple[Action, str]] = []
+    held: Any = surface.app.owner_services.connectors
+    for name, provider in surface.providers.items():
+        held[name] = Watched(provider, seen)
+    return seen
+
+
+async def arrange(surface: Gate) -> list[str]:
+    """An action in every state, one whose approval ended in each way, and one that the database's owner approved."""
+    found = [await surface.bring_to(state, body=f"In the state {state}.") for state in STATES]
+    edited = await surface.approved(connector="unaware", body="Approved, and then edited.")
+    await surface.done(EDIT, actionId=edited, body="Edited, and not approved again.")
+    withdrawn = await surface.approved(connector="unaware", body="Approved, and then withdrawn.")
+    await surface.done(WITHDRAW, actionId=withdrawn, reason="Not yet.")
+    high = await surface.staged(connector="unaware", body="Of high risk.", severity="high")
+    forged = await surface.staged(connector="unaware", body="Approved by no one.")
+    digest = (await surface.stored(forged)).digest
+    yes = Approval(by="Ada", at_ms=START_MS, assurance=Assurance.PERSON, digest=digest)
+    await surface.overwrite(forged, status=Status.APPROVED, approval=yes)
+    return [*found, edited, withdrawn, high, forged]
+
+
+def fill(tool: Any, action: Action, values: dict[str, Any]) -> dict[str, Any]:
+    """Arguments that a tool takes, about an action."""
+    schema = input_schema(tool.request)
+    about = {"actionId": action.action_id, "digest": action.digest, "runId": action.run_id, "send": True}
+    own = {name: value for name, value in about.items() if name in schema.get("properties", {})}
+    return {**{name: values[name] for name in schema.get("required", ()) if name in values}, **own}
+
+
+async def sweep(surface: Gate) -> list[str]:
+    """Call every tool about every action, first those that send and then the one that approves, and run the jobs of a
+    day. Returns what providers were asked to do against the sentence."""
+    seen, values = watch(surface), load_script("pages").VALUES
+    known = await arrange(surface)
+    tools = [each for each in surface.surfaces.edge.catalog.tools if each.name not in SLOW]
+    for tool in sorted(tools, key=lambda each: (each.name not in SENDING, each.name != APPROVE)):
+        takes_action = "actionId" in input_schema(tool.request).get("properties", {})
+        for action_id in known if takes_action else known[:1]:
+            await surface.ask(tool.name, **fill(tool, await surface.stored(action_id), values))
+    for _ in range(3):
+        surface.clock.advance(hours=8)
+        await surface.run_jobs()
+    assert len(seen) > len(STATES) // 2, "a sweep in which little is sent proves little"
+    return [why for action, digest in seen if (why := await find_breach(surface, action.action_id, digest))]
+
+
+async def find_breach(surface: Gate, action_id: str, digest: str) -> str:
+    """Why these bytes should not have left; empty if a stored approval covers them."""
+    stored = await surface.stored(action_id)
+    events = await surface.events(stored.run_id)
+    about = [each["facts"] for each in events if each["facts"].get("actionId") == action_id]
+    given = [
+        facts
+        for facts, event in zip(
+            about, (e for e in events if e["facts"].get("actionId") == action_id), strict=True
+        )
+        if event["kind"] == "action_approve" and facts["digest"] == digest
+    ]
+    if not given:
+        return f"{stored.effect.body!r}: nobody approved these bytes"
+    if any((facts["via"] == "chat") != (facts["assurance"] == Assurance.AGENT) for facts in given):
+        return f"{stored.effect.body!r}: an agent passed it on, and it is not marked so"
+    return ""
+
+
+async def test_every_effect_of_every_tool_and_job_has_its_approval(surface: Gate) -> None:
+    assert await sweep(surface) == []
+
+
+def skip_the_seal(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Seals, "hold", lambda self, action: True)
+
+
+def act_while_preparing(patch: pytest.MonkeyPatch) -> None:
+    prepare = runs.prepare
+
+    async def act(services: Any, request: Any, preparation: Any, *more: Any) -> Any:
+        reply = await prepare(services, request, preparation, *more)
+        for each in reply.actions:
+            workspace_id, action_id = request.principal.workspace_id, each.id
+            action, _ = await services.store.read(partial(actions.find, workspace_id, action_id))
+            ctx = Context(gate.ApprovedAction(gate._SEAL, action), 1)
+            await services.connectors[action.effect.connector].perform(ctx, action.effect)
+        return reply
+
+    patch.setattr(runs, "prepare", act)
+
+
+def send_other_bytes(patch: pytest.MonkeyPatch) -> None:
+    def open_gate(action: Action) -> gate.ApprovedAction:
+        other = msgspec.structs.replace(action.effect, body=f"{action.effect.body} And more.")
+        return gate.ApprovedAction(gate._SEAL, msgspec.structs.replace(action, effect=other))
+
+    patch.setattr(gate, "open_gate", open_gate)
+
+
+def call_an_agent_a_person(patch: pytest.MonkeyPatch) -> None:
+    def decider_for(call: Any) -> Decider:
+        return Decider(call.caller.workspace_id, call.caller.name, Assurance.PERSON, "chat")
+
+    patch.setattr(approvals, "decider_for", decider_for)
+
+
+def skip_the_guard(patch: pytest.MonkeyPatch) -> None:
+    left = tuple(each for each in guards.GUARDS if each is not guards.is_approved)
+    patch.setattr(guards, "GUARDS", left)
+    patch.setattr(execution, "path", lambda action, move: ((move, EXECUTING),))
+    patch.setattr(gate, "open_gate", lambda action: gate.ApprovedAction(gate._SEAL, action))
+
+
+BROKEN: tuple[Callable[[pytest.MonkeyPatch], None], ...] = (
+    skip_the_seal,
+    skip_the_guard,
+    act_while_preparing,
+    send_other_bytes,
+    call_an_agent_a_person,
+)
+
+
+@pytest.mark.parametrize(("transport", "database"), [("stdio", "sqlite")])
+@pytest.mark.parametrize("break_it", BROKEN, ids=lambda each: each.__name__)
+async def test_a_build_in_which_a_path_skips_the_sentence_is_caught(
+    surface: Gate, break_it: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_it(monkeypatch)
+    assert await sweep(surface)
+
+
+WAYS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "a server that no one trusts": ({}, set()),
+    "read-only hints of a trusted server": ({"trust": True}, {"look", "question"}),
+    "a rule": ({"rules": '[notes.tools.store]\nmode = "pass"\n'}, {"store"}),
+    "--observe": ({"observe": True}, {"look", "store", "remove", "question"}),
+}
+"""How a server is wrapped, and which of its tools pass then."""
+
+
+@pytest.fixture
+async def wrapped(own_database_url: str, tmp_path: Path) -> AsyncIterator[Wrapped]:
+    made = Wrapped(own_database_url, tmp_path)
+    await made.app.prepare()
+    yield made
+    await made.close()
+
+
+async def sweep_wrapped(wrapped: Wrapped) -> list[str]:
+    """Call every tool of a wrapped server in every way, then approve what waits. Returns the calls that reached it
+    against the sentence."""
+    breaches = []
+    for way, (order, passing) in WAYS.items():
+        client = await wrapped.open(**order)
+        await client.handshake()
+        for tool in sorted({"look", "store", "remove", "question"} & set(await client.names())):
+            await client.call(tool, path=way, content="new")
+        await client.close()
+        called = {
+            each["tool"] for each in wrapped.ledger_entries if each.get("arguments", {}).get("path") == way
+        }
+        breaches += [f"{way}: {tool}" for tool in sorted(called - passing)]
+    before = len(wrapped.ledger_entries)
+    waiting = await wrapped.waiting()
+    for each in waiting:
+        await wrapped.approve(each["id"])
+    later = [each["arguments"] for each in wrapped.ledger_entries[before:] if "tool" in each]
+    approved = [(await wrapped.stored(each["id"])).effect.arguments for each in waiting]
+    assert approved or breaches, "a sweep in which nothing is asked proves nothing"
+    return breaches + [f"{each}: made and not approved" for each in later if each not in approved]
+
+
+async def test_a_wrapped_call_is_approved_or_passes_for_a_reason_of_the_list(wrapped: Wrapped) -> None:
+    assert await sweep_wrapped(wrapped) == []
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+async def test_a_build_in_which_a_wrapped_call_skips_the_sentence_is_caught(
+    wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "choose_mode", lambda *given, **more: "pass")
+    assert await sweep_wrapped(wrapped)
