@@ -24,7 +24,7 @@ from tests.support.surfaces import START_MS
 from tests.support.wrap.kit import Wrapped
 from tests.wire.actions.test_ways_to_act import REACH_OUT, functions
 
-from assent.engine.actions import execution, guards
+from assent.engine.actions import actions, execution, guards
 from assent.gate import gate
 from assent.gate.gate import Decider
 from assent.gate.records import Action, Approval, Assurance, Effect, Status
