@@ -20,7 +20,8 @@ _NAME = re.compile(r"(assent(?:[-_.][\w.-]*)?)(?:\[|[=<>!~@;]|$)", re.IGNORECASE
 _INSTALLS = re.compile(
     r"\b(?P<runs>uvx|uv tool run|pipx run)\b"
     r"|\buv run\b(?P<project>)"
-    r"|\b(?:install|upgrade|reinstall|inject|download|pip wheel|(?:uv|poetry|pdm|rye|hatch) add)\b(?P<adds>)"
+    r"|\b(?<!plugin )"  # a plugin comes from a marketplace
+    r"(?:install|upgrade|reinstall|inject|download|pip wheel|(?:uv|poetry|pdm|rye|hatch) add)\b(?P<adds>)"
 )
 _LIST_COMMA = re.compile(r"""["']\s*,\s*["']""")
 _ENTRY = re.compile(r'"command"\s*:\s*"[^"]*\b(uvx|pipx)"\s*,\s*"args"\s*:\s*\[([^\]]*)')
@@ -163,6 +164,7 @@ def test_a_line_that_installs_by_name_is_found(line: str, name: str) -> None:
         ".venv/bin/assent doctor",
         "claude mcp add --transport stdio --scope user assent -- /path/to/assent stdio",
         '"command": "assent", "args": ["stdio"]',
+        "claude plugin install assent@assent --config command=/path/to/assent",
         "Debian: apt-get install nginx",
         "uvx mcp-server-git -r assent",
     ],

@@ -33,7 +33,7 @@ def test_a_rewound_chat_has_one_effect_no_inherited_approval_and_a_branch(tmp_pa
     server = example.Server(tmp_path)
     said: list[str] = []
     try:
-        shown = example.client(server, said.append)
+        shown = example.play(server, said.append)
     finally:
         server.close()
     assert shown["passed"] == "report"

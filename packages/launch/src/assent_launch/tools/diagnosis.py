@@ -313,7 +313,7 @@ TOOLS = (
         name=NAME,
         title="Diagnose marketing",
         description="Says what is wrong with EXISTING campaigns: which number, from which source and when, and what "
-        "to try. USE WHEN the user asks why something is not working, why nobody signs up, what went wrong or costs "
+        "to try. USE WHEN the user asks why something is not working, why no one signs up, what went wrong or costs "
         "too much, such as ads. NOT for new launches. Without numbers it says so and what would bring them.",
         behaviour=LOOKS,
         request=DiagnoseMarketing,
