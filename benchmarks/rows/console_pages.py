@@ -1,6 +1,6 @@
 """Pages where there is much to show: the lists, a run of 10,000 actions, a workflow's run of 2,000 steps.
 
-Time inside the server, and the size of the page as it is sent compressed, each against its budget.
+Time inside the server, and the bytes received, each against its budget.
 """
 
 from __future__ import annotations

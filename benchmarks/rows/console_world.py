@@ -7,7 +7,6 @@ a workflow with two thousand steps and a hundred branches, each step taken as in
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import sqlite3
@@ -58,7 +57,7 @@ class Look(msgspec.Struct, frozen=True):
     processor_ms: float
     """Of all threads of this process: a busy machine does not add to it."""
     kilobytes: float
-    """Compressed, as it would go over a network."""
+    """As received: compressed by the server."""
     html: str
 
 
@@ -149,7 +148,8 @@ class Looker:
         answer = await self._browser.get(path)
         ms, processor_ms = (time.perf_counter() - began) * 1_000, (time.process_time() - used) * 1_000
         require(int(answer.status_code == 200), 1, f"{path} answered {answer.status_code}")
-        return Look(ms, processor_ms, len(gzip.compress(answer.content, 6)) / 1_024, answer.text)
+        require(int(answer.headers["content-encoding"] == "gzip"), 1, f"{path} is compressed")
+        return Look(ms, processor_ms, int(answer.headers["content-length"]) / 1_024, answer.text)
 
 
 @asynccontextmanager

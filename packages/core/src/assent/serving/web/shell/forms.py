@@ -110,6 +110,7 @@ _UNIQUE_BYTES: Final = 16
 _SEAL_BYTES: Final = 12
 _SEALED: Final = "sealed:"
 _EXPIRY_BYTES: Final = 8
+_MASK_BYTES: Final = 8
 
 
 class FormNonces:
@@ -140,15 +141,29 @@ class FormNonces:
             )
 
     def issue(self, browser: Browser, subject: str, now_ms: int) -> str:
+        """A nonce that looks different in every response. Pages with nonces beside what an agent wrote are compressed,
+        and their length would tell whoever guesses a nonce piece by piece that a piece is right (BREACH)."""
+        salt = self._entropy(_MASK_BYTES)
+        return tokens.encode(salt + _mask(salt, self._sign(browser, subject, now_ms).encode()))
+
+    def _sign(self, browser: Browser, subject: str, now_ms: int) -> str:
         expires = (now_ms + NONCE_TTL_MS).to_bytes(_EXPIRY_BYTES, "big")
         return self._keys.sign(expires + _binding(browser.browser_id, subject))
 
     def check(self, request: Request, nonce: str, subject: str, now_ms: int) -> int:
         """Return the time at which the form was rendered. Refuses a nonce that is forged, expired,
         or from another browser or subject."""
+        try:
+            raw = tokens.decode(nonce)
+        except TokenInvalid:
+            raise PageRefused(STALE_FORM) from None
+        signed = _mask(raw[:_MASK_BYTES], raw[_MASK_BYTES:]).decode("ascii", "replace")
+        return self._check_signed(request, signed, subject, now_ms)
+
+    def _check_signed(self, request: Request, signed: str, subject: str, now_ms: int) -> int:
         known = self._known(request)
         try:
-            payload = self._keys.verify(nonce)
+            payload = self._keys.verify(signed)
         except TokenInvalid:
             raise PageRefused(STALE_FORM) from None
         expires = int.from_bytes(payload[:_EXPIRY_BYTES], "big")
@@ -158,14 +173,15 @@ class FormNonces:
         return expires - NONCE_TTL_MS
 
     def issue_once(self, browser: Browser, subject: str, now_ms: int) -> str:
-        """A nonce that no other form has, so that it can be used up."""
+        """A nonce that no other form has, so that it can be used up. It has one spelling, as only that is used up,
+        and needs no mask: no two responses have the same."""
         unique = tokens.encode(self._entropy(_UNIQUE_BYTES))
-        return f"{unique}~{self.issue(browser, f'{unique} {subject}', now_ms)}"
+        return f"{unique}~{self._sign(browser, f'{unique} {subject}', now_ms)}"
 
     def check_once(self, request: Request, nonce: str, subject: str, now_ms: int) -> int:
         """`check` for `issue_once`. Returns when the nonce expires; the caller uses it up."""
         unique, _, signed = nonce.partition("~")
-        return self.check(request, signed, f"{unique} {subject}", now_ms) + NONCE_TTL_MS
+        return self._check_signed(request, signed, f"{unique} {subject}", now_ms) + NONCE_TTL_MS
 
     def seal(self, text: str, about: str) -> str:
         """Encrypt a secret field that a page must carry and may not show."""
@@ -196,6 +212,12 @@ class FormNonces:
             return value if len(tokens.decode(value)) == _BROWSER_BYTES else None
         except TokenInvalid:
             return None
+
+
+def _mask(salt: bytes, text: bytes) -> bytes:
+    """Mask or unmask: exclusive or with a stream that the salt begins."""
+    stream = hashlib.shake_128(salt).digest(len(text))
+    return bytes(one ^ other for one, other in zip(text, stream, strict=True))
 
 
 def _binding(browser_id: str, subject: str) -> bytes:

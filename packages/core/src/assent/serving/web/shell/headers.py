@@ -12,6 +12,7 @@ only. The only frame holds the HTML of an e-mail, sandboxed (`FRAMED_HEADERS`).
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -79,9 +80,27 @@ def see_other(where: str) -> RedirectResponse:
     return RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
 
 
+LEAST_COMPRESSED: Final = 1_000
+"""Bytes. What is smaller fits into the first packet anyway."""
+
+
+def takes_gzip(scope: Scope) -> bool:
+    """Whether the client of a request reads gzip."""
+    said = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
+    return any(
+        each.partition(b";")[0].strip() == b"gzip" and not each.replace(b" ", b"").endswith(b"q=0")
+        for each in said.lower().split(b",")
+    )
+
+
+def compress(body: bytes, level: int = 6) -> bytes:
+    return gzip.compress(body, level, mtime=0)
+
+
 class PageResponse(HTMLResponse):
     """An HTML response with all headers of the table. `html` may be a function: pages are rendered
-    off the event loop, by `finish` or when they are sent."""
+    off the event loop, by `finish` or when they are sent. A page is sent compressed, also one that holds nonces beside
+    what an agent wrote: nonces are masked anew in each response (`shell/forms.py`), so its length tells nothing."""
 
     def __init__(
         self, html: str | Callable[[], str], status: int = 200, headers: Mapping[str, str] | None = None
@@ -90,7 +109,7 @@ class PageResponse(HTMLResponse):
         super().__init__(
             html if isinstance(html, str) else "",
             status_code=status,
-            headers={**PAGE_HEADERS, **(headers or {})},
+            headers={**PAGE_HEADERS, "Vary": "Accept-Encoding", **(headers or {})},
         )
 
     def render(self, content: str) -> bytes:
@@ -106,4 +125,8 @@ class PageResponse(HTMLResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.finish()
+        if len(self.body) >= LEAST_COMPRESSED and takes_gzip(scope):
+            self.body = await run_apart(compress, bytes(self.body))
+            self.headers["content-encoding"] = "gzip"
+            self.headers["content-length"] = str(len(self.body))
         await super().__call__(scope, receive, send)

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
 from assent.kernel.reasons import Reason, describe_reason
 from assent.kernel.structs import Record
@@ -20,10 +21,10 @@ from assent.serving.web.people.signup import SignupPages
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND
 from assent.serving.web.shell.errors_to_pages import make_routes
-from assent.serving.web.shell.headers import ASSET_HEADERS, see_other
+from assent.serving.web.shell.headers import ASSET_HEADERS, see_other, takes_gzip
 from assent.serving.web.shell.markdown import render
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
-from assent.serving.web.shell.rendering import CACHING, PREFIX, find_asset, page
+from assent.serving.web.shell.rendering import CACHING, PREFIX, find_asset, pack_asset, page
 from assent.tools.catalog import Catalog
 
 # The guides for people and agents: one Markdown file each, with this server's address.
@@ -69,8 +70,10 @@ async def serve_asset(request: Request) -> Response:
     asset = find_asset(request.url.path)
     if asset is None:
         raise PageRefused(NOT_FOUND)
-    headers = {**ASSET_HEADERS, "Cache-Control": CACHING}
-    return Response(asset.content, media_type=asset.media_type, headers=headers)
+    headers = {**ASSET_HEADERS, "Cache-Control": CACHING, "Vary": "Accept-Encoding"}
+    packed = await run_apart(pack_asset, asset.path) if takes_gzip(request.scope) else None
+    headers |= {"Content-Encoding": "gzip"} if packed is not None else {}
+    return Response(asset.content if packed is None else packed, media_type=asset.media_type, headers=headers)
 
 
 class ReadingPages:

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from assent import __version__
 from assent.kernel.structs import Record
 from assent.serving.instructions import SPEC_URL
-from assent.serving.web.shell.headers import PageResponse
+from assent.serving.web.shell.headers import PageResponse, compress
 from assent.serving.web.shell.unseen import mark_unseen
 
 if TYPE_CHECKING:
@@ -163,6 +163,8 @@ SHARED_STYLES: Final = ("tokens.css", "base.css", "components.css", "shell.css")
 
 FEED: Final = "feed.css"
 
+FONT: Final = "font/woff2"
+
 MEDIA_TYPES: Final = {
     "console.js": "text/javascript",
     FEED: "text/css",
@@ -172,10 +174,10 @@ MEDIA_TYPES: Final = {
     "push-worker.js": "text/javascript",
     "vendor/htmx.js": "text/javascript",
     "vendor/htmx-sse.js": "text/javascript",
-    "vendor/inter-cyrillic.woff2": "font/woff2",
-    "vendor/inter-greek.woff2": "font/woff2",
-    "vendor/inter-latin.woff2": "font/woff2",
-    "vendor/inter-latin-ext.woff2": "font/woff2",
+    "vendor/inter-cyrillic.woff2": FONT,
+    "vendor/inter-greek.woff2": FONT,
+    "vendor/inter-latin.woff2": FONT,
+    "vendor/inter-latin-ext.woff2": FONT,
 }
 """All static files beside the style sheet; `feed.css` is that of the public pages. Nothing else in the
 directory is served."""
@@ -224,6 +226,13 @@ def _assets() -> dict[str, StaticFile]:
 
 def asset_path(name: str) -> str:
     return _assets()[name].path
+
+
+@cache
+def pack_asset(path: str) -> bytes | None:
+    """The file as it is sent compressed, made once; None for a format that is compressed already."""
+    asset = find_asset(path)
+    return compress(asset.content, 9) if asset is not None and asset.media_type != FONT else None
 
 
 def find_asset(path: str) -> StaticFile | None:

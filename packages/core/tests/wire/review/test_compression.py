@@ -1,0 +1,76 @@
+"""What goes over the wire is compressed, and its length tells nothing about the nonces in it."""
+
+from __future__ import annotations
+
+import re
+import string
+from statistics import mean
+
+import httpx
+import pytest
+from tests.support.review.kit import Server, post
+
+from assent.serving.web.shell.rendering import MEDIA_TYPES, STYLE_SHEET, asset_path
+
+pytestmark = pytest.mark.anyio
+
+NONCE = re.compile(r'action="/settings/name".*?name="nonce" value="([^"]+)"', re.DOTALL)
+ROUNDS = 24
+
+
+def length(answer: httpx.Response) -> int:
+    assert answer.headers["content-encoding"] == "gzip"
+    return int(answer.headers["content-length"])
+
+
+async def test_pages_and_files_are_compressed_for_clients_that_read_it_and_for_no_other(
+    server: Server,
+) -> None:
+    owner = await server.owner()
+    await server.stage(post())
+    for path in (
+        "/inbox",
+        "/settings",
+        *map(asset_path, (STYLE_SHEET, "console.js", "vendor/htmx.js", "mark.svg")),
+    ):
+        plain = await owner.get(path, headers={"Accept-Encoding": "identity"})
+        refused = await owner.get(path, headers={"Accept-Encoding": "gzip;q=0, br"})
+        packed = await owner.get(path, headers={"Accept-Encoding": "br, gzip"})
+
+        assert "content-encoding" not in plain.headers and "content-encoding" not in refused.headers, path
+        assert length(packed) < len(plain.content) / 1.5, path
+        assert {each.headers["vary"] for each in (plain, packed)} == {"Accept-Encoding"}, path
+    font = await owner.get(asset_path("vendor/inter-latin.woff2"), headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in font.headers
+    assert MEDIA_TYPES["vendor/inter-latin.woff2"] == "font/woff2"
+
+
+async def test_the_length_of_a_page_does_not_say_whether_a_nonce_was_guessed(server: Server) -> None:
+    """BREACH: a page that repeats what an attacker chose beside a nonce is shorter where the guess is right."""
+    owner = await server.owner()
+
+    async def measure(guess: str) -> float:
+        sizes = []
+        for n in range(ROUNDS):
+            said = f'name="nonce" value="{guess}'
+            answer = await owner.get("/audit", params={"q": f"{said}{string.ascii_letters[n]}"})
+            sizes.append(length(answer))
+        return mean(sizes)
+
+    shown = (await owner.get("/audit", params={"q": "x"})).text
+    [known] = re.findall(r'name="nonce" value="([^"]+)"', shown)
+    assert abs(await measure(known[:24]) - await measure(known[:24].swapcase())) < 4
+
+
+async def test_a_nonce_looks_different_in_each_response_and_works(server: Server) -> None:
+    owner = await server.owner()
+    nonces = [NONCE.search((await owner.get("/settings")).text)[1] for _ in range(20)]  # type: ignore[index]
+
+    pieces = [{each[at : at + 6] for at in range(len(each) - 5)} for each in nonces]
+    assert all(pieces[0].isdisjoint(other) for other in pieces[1:])
+    page = (await owner.get("/settings")).text
+    zone = re.search(r'action="/settings/zone".*?value="([^"]+)"', page, re.DOTALL)
+    assert zone is not None
+    for nonce, status in ((zone[1], 303), (zone[1][:-2] + "AA", 403), (zone[1][:8], 403), ("", 403)):
+        answer = await owner.post("/settings/zone", data={"nonce": nonce, "zone": "Europe/Oslo"})
+        assert answer.status_code == status, nonce
