@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.support.processes.running import UNLIMITED, Serve, StdioClient
+from tests.support.processes.running import UNLIMITED, Serve, StdioClient, free_port
 from tests.support.wheel import ROOT, run_uv
 
 from assent.kernel.reasons import Reason
@@ -92,7 +92,11 @@ class Environment:
         run_uv("pip", "uninstall", "--python", self._folder, distribution)
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        own = {"PATH": f"{self.programs}:{os.environ['PATH']}", "ASSENT_DATA_DIR": str(self.data)}
+        own = {
+            "PATH": f"{self.programs}:{os.environ['PATH']}",
+            "ASSENT_DATA_DIR": str(self.data),
+            "ASSENT_PORT": str(free_port()),  # `doctor` fails where another server of this machine listens
+        }
         return subprocess.run(
             [self.programs / words[0], *words[1:]],
             env=os.environ | own,
@@ -258,7 +262,8 @@ def test_unit_and_store_tests_of_the_core_pass_beside_the_testing_kit_alone(
     environment.install(*ours, "pytest", "hypothesis", "asyncpg")
     assert environment.run("python", "-c", LIST).stdout.split() == ["conform"]
     folders = [str(ROOT / "packages/core/tests" / kind) for kind in ("unit", "store")]
-    quick = ("-m", "not slow", "-k", "not postgres")
+    # What a property says of a pure function does not depend on which distributions are here.
+    quick = ("-m", "not slow and not hypothesis", "-k", "not postgres")
     done = environment.run("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *quick, *folders)
     assert done.returncode == 0, done.stdout + done.stderr
 
