@@ -145,7 +145,7 @@ def make_connector_info(effect: EffectFunction) -> ConnectorInfo:
         description=effect.description.partition(" USE WHEN")[0],
         auth_mode="none",
         channels=(effect.options.channel,),
-        does=("publish",),
+        does=("publish", *(("measure",) if effect.hooks["measure"] else ())),
     )
 
 

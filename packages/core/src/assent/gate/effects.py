@@ -326,7 +326,7 @@ def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
         personal=found.personal,
         teaches=found.teaches,
         schedulable=found.schedulable,
-        measured=found.measured,
+        measured=found.measured and (not info.does or "measure" in info.does),
         takes_picture=found.takes_picture,
         counts_visits=found.counts_visits,
         again=Repair(found.tool, "the user wants another version") if found.tool else None,

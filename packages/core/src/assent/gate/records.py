@@ -393,12 +393,17 @@ def name_of(action: Action) -> str:
 def plan_interval(action: Action) -> int | None:
     """Return how long after sending an action is measured; None if it is not."""
     after_ms = action.metadata.get(MEASURE_AFTER)
-    return after_ms if isinstance(after_ms, int) and action.view.measured else None
+    return after_ms if isinstance(after_ms, int) else None
 
 
 def is_by_hand(action: Action) -> bool:
     """Whether a person recorded that they performed the action, instead of a connector."""
     return action.view.executes == "person" or action.metadata.get(BY_HAND) is True
+
+
+def gives_numbers(action: Action) -> bool:
+    """Whether its connector reads its results. Others are told by a person, or read for the whole run."""
+    return action.view.measured and not is_by_hand(action)
 
 
 def is_rewritten(action: Action) -> bool:

@@ -219,7 +219,7 @@ class View(WireRecord, kw_only=True, omit_defaults=True):
     schedulable: bool = True
     """Whether it can be approved for a later time."""
     measured: bool = False
-    """Whether its results can be measured."""
+    """Whether its connector reads its results."""
     counts_visits: bool = False
     """Whether its address is a page whose visitors a source can count."""
     removes: bool = False

@@ -8,6 +8,7 @@ from assent.engine.actions import actions as actions
 from assent.engine.actions import pictures as pictures
 from assent.engine.actions import staging as staging
 from assent.engine.actions.hooks import ApprovalEnded as ApprovalEnded
+from assent.engine.actions.hooks import ChannelResult as ChannelResult
 from assent.engine.actions.hooks import Claimed as Claimed
 from assent.engine.actions.hooks import Decided as Decided
 from assent.engine.actions.hooks import Erased as Erased

@@ -14,6 +14,7 @@ from assent.gate.preflight import price as price
 from assent.gate.records import WORKFLOW as WORKFLOW
 from assent.gate.records import Asset as Asset
 from assent.gate.records import PlannedTime as PlannedTime
+from assent.gate.records import gives_numbers as gives_numbers
 from assent.gate.records import is_by_hand as is_by_hand
 from assent.gate.records import plan_interval as plan_interval
 from assent.gate.transitions import Move as Move
@@ -36,5 +37,6 @@ from assent.present.guidance import MemoryUsed as MemoryUsed
 from assent.present.guidance import PictureView as PictureView
 from assent.present.guidance import action_ref as action_ref
 from assent.present.guidance import guide_unstaged as guide_unstaged
+from assent.present.status_report import headline as headline
 from assent.present.status_report import run_status as run_status
 from assent.present.status_report import state_in_run as state_in_run

@@ -13,9 +13,12 @@ from assent.gate.mail import bare_address
 from assent.gate.outcomes import Remainder
 from assent.gate.preflight import COSTS, CREDITS_MISSING
 from assent.gate.records import (
+    OFFERED_AS,
+    PARTLY,
     REFUSED_PEOPLE,
     WORKFLOW,
     Action,
+    gives_numbers,
     is_by_hand,
     is_test,
     name_of,
@@ -258,7 +261,8 @@ def _after_obstacle(action: Action, circumstances: Circumstances) -> str:
 def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
     """Describe what was delivered and where, and when its results arrive."""
     view = action.view
-    said = f"Recorded as done by hand: {view.label}." if is_by_hand(action) else view.outcome
+    by_hand = f"Recorded as done by hand: {view.label}." if is_by_hand(action) else ""
+    said = str(action.metadata.get(PARTLY) or by_hand or view.outcome)
     if action.external_url or said.endswith(":"):
         said += f" {action.external_url or view.label}"
     hours = round((measured_after_ms or 0) / HOUR_MS)
@@ -267,7 +271,7 @@ def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
 
 def warn_of_part(left: Remainder) -> str:
     """Warn a reviewer that only a part of an effect went out."""
-    return f"Only a part went out: {left.reached}. The rest ({left.why}) is offered as an action of its own."
+    return f"Only a part went out: {left.reached}. The rest ({left.why}) waits for your decision."
 
 
 def warn_of_rest(left: Remainder) -> str:
@@ -391,8 +395,10 @@ def _calls_after_expiry(action: Action, circumstances: Circumstances) -> tuple[S
 
 
 def _calls_after_execution(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    found, undo = [], action.view.undo
-    if action.view.measured:
+    found, undo = list[SuggestedCall](), action.view.undo
+    if (rest := action.metadata.get(OFFERED_AS)) is not None:
+        found.append(SuggestedCall("chieflab_get_action", {"actionId": rest}, "now, to show the rest"))
+    if gives_numbers(action):
         found.append(SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did"))
     may_undo = circumstances.may_write and not circumstances.missing
     if undo is not None and may_undo and when_taken_down(action) is None:

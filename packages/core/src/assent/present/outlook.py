@@ -29,7 +29,7 @@ from assent.gate.records import (
     ExecutionState,
     Freeze,
     Status,
-    is_by_hand,
+    gives_numbers,
     is_test,
     name_of,
     plan_interval,
@@ -311,9 +311,7 @@ def answer_executed(action: Action) -> Executed:
     """Return the answer about an action that was performed."""
     external_id = action.external_id or ""
     receipt = action.view.receipt
-    message = describe_outcome(action, None if is_by_hand(action) else plan_interval(action))
-    if (part := action.metadata.get(PARTLY)) is not None:
-        message = f"{message}\n{part}"
+    message = describe_outcome(action, plan_interval(action) if gives_numbers(action) else None)
     if said := describe_test(action):
         message = f"{said} {message}"
     return Executed(

@@ -18,7 +18,6 @@ from assent.gate.records import (
     SUPERSEDED,
     WORKFLOW,
     Action,
-    Effect,
     ExecutionState,
     Status,
     is_by_hand,
@@ -215,11 +214,16 @@ def _describe_witness(action: Action) -> str:
     return f"The provider did not confirm it; {witness}." if witness else ""
 
 
-def headline(effect: Effect) -> str:
-    """Return a one-line headline: the title, the subject, or the first line of the text."""
-    first = next((line for line in effect.body.splitlines() if line.strip()), "")
-    line = " ".join((effect.title or effect.subject or first).split())
-    return truncate(line, MAX_HEADLINE)
+def headline(action: Action) -> str:
+    """Return a one-line headline: the title, the subject, or the first line of the text; of a call what it does, and
+    with what."""
+    effect, lines = action.effect, [line for line in action.effect.body.splitlines() if line.strip()]
+    said = effect.title or effect.subject or next(iter(lines), "")
+    if effect.arguments:
+        named = action.view.title or action.view.noun
+        told = [line for line in lines if line.partition(": ")[2] not in named]
+        said = ": ".join(filter(None, (named, ", ".join(told))))
+    return truncate(" ".join(said.split()), MAX_HEADLINE)
 
 
 def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool) -> str:

@@ -212,7 +212,7 @@ def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     due = [f"{label} {value}:" for label, value in list_due(action, is_overdue(action, now_ms))]
     whose = f" for {action.tenant_id}" if action.tenant_id else ""
     when = readable_time(_moment(action), now_ms)
-    what = f"{action.view.label}{name}{whose}: “{headline(action.effect)}”, {done}{when}."
+    what = f"{action.view.label}{name}{whose}: “{headline(action)}”, {done}{when}."
     why = explain(action, around.obstacle, now_ms)
     help_url = around.help_url if action.executed_ms is None else None
     url = None if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url

@@ -8,7 +8,8 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions import circumstances
+from assent.engine.actions import circumstances, hooks
+from assent.engine.actions.hooks import ChannelResult, RunResult
 from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
@@ -17,6 +18,7 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
+from assent.ports import Transaction
 from assent.present.next_steps import PLAIN, Circumstances, next_calls
 from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
 from assent.tools.arguments import Since, TenantIdArgument, since_moment
@@ -60,7 +62,7 @@ def _describe_sent(of_run: tuple[Action, ...]) -> str:
 
 def _result_line(action: Action, around: Circumstances, now_ms: int) -> str:
     section = find_section(action, now_ms)
-    parts = [f"- {action.view.label}, “{headline(action.effect)}”: "]
+    parts = [f"- {action.view.label}, “{headline(action)}”: "]
     if section is Section.TAKEN_DOWN:
         parts.append(explain(action, None, now_ms))
     elif action.executed_ms is not None:
@@ -151,9 +153,18 @@ class ReportReply(WireRecord, kw_only=True):
 async def report(call: Call, request: ReportRequest) -> ReportReply:
     since_ms = since_moment("since", request.since, call.now_ms)
     workspace_id = call.caller.workspace_id
-    found = await call.services.store.read(
-        lambda: reporting.report(workspace_id, since_ms, request.tenant_id)
-    )
+
+    def begin() -> Transaction[tuple[Report, dict[str, RunResult]]]:
+        found = yield from reporting.report(workspace_id, since_ms, request.tenant_id)
+        sent = tuple(dict.fromkeys(each.run_id for each in found.actions if each.executed_ms is not None))
+        return found, (yield from hooks.read_results(workspace_id, sent, call.services.effects))
+
+    found, results = await call.services.store.read(begin)
+    of = {
+        str(action.action_id): result
+        for action in found.actions
+        if action.executed_ms is not None and (result := _find_result(action, results)) is not None
+    }
     left = [action for action in found.actions if find_section(action, call.now_ms) in OPEN]
     around = await circumstances.read_circumstances(call.services, call.caller, left)
     why = {
@@ -169,7 +180,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
         ok=True,
         since=iso_time(since_ms),
         user_message=message,
-        agent_guide=make_guide({TEXT: _show(found, why, link, call.now_ms)}, _FOLLOWING),
+        agent_guide=make_guide({TEXT: _show(found, why, of, link, call.now_ms)}, _FOLLOWING),
         counts={section.value: counts[section] for section in ORDER if counts[section]},
         actions=tuple(_entry(action, refused[action.action_id], call.now_ms) for action in found.actions),
         more=found.more,
@@ -243,15 +254,45 @@ _FOLLOWING: Final = (
 )
 
 
-def _show(found: Report, why: Mapping[str, str], link: str, now_ms: int) -> str:
+def _find_result(action: Action, results: Mapping[str, RunResult]) -> ChannelResult | None:
+    result = results.get(action.run_id)
+    return result.channels.get(action.effect.channel) if result is not None else None
+
+
+def _list_best(found: Report, results: Mapping[str, ChannelResult]) -> list[str]:
+    """Return a line for each channel on which several were counted in the same way: the one with the most."""
+    counted: dict[tuple[str, str], list[Action]] = {}
+    for action in found.actions:
+        result = results.get(action.action_id)
+        if result is not None and result.counted:
+            counted.setdefault((action.view.label, result.counted), []).append(action)
+    best = {
+        label: max(several, key=lambda each: results[each.action_id].count)
+        for (label, _), several in counted.items()
+        if len({each.run_id for each in several}) > 1
+    }
+    return [
+        f"- {label}: “{headline(action)}”, {results[action.action_id].words}"
+        for label, action in best.items()
+    ]
+
+
+def _show(
+    found: Report, why: Mapping[str, str], results: Mapping[str, ChannelResult], link: str, now_ms: int
+) -> str:
     parts = []
     left = LINES_SHOWN
     for section in ORDER:
         listed = [action for action in found.actions if find_section(action, now_ms) is section][:left]
         left -= len(listed)
         if listed:
-            lines = [_line(action, why[action.action_id], now_ms) for action in listed]
+            lines = [
+                _line(action, why[action.action_id], results.get(action.action_id), now_ms)
+                for action in listed
+            ]
             parts.append("\n".join([f"**{SECTION_TITLES[section]}**", *lines]))
+    if best := _list_best(found, results):
+        parts.append("\n".join(["**Best so far**", *best]))
     if found.refused:
         lines = [
             f"- {readable_time(each.at_ms, now_ms)}: {each.detail or each.reason}"
@@ -270,7 +311,7 @@ def _address(action: Action, now_ms: int) -> str:
     return "" if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url or ""
 
 
-def _line(action: Action, why: str, now_ms: int) -> str:
+def _line(action: Action, why: str, result: ChannelResult | None, now_ms: int) -> str:
     parts = []
     if action.executed_ms is not None and find_section(action, now_ms) is not Section.TAKEN_DOWN:
         done = "Recorded" if is_by_hand(action) else "Sent"
@@ -279,12 +320,14 @@ def _line(action: Action, why: str, now_ms: int) -> str:
         parts.append(address)
     if why:
         parts.append(why)
+    if result is not None:
+        parts.append(f"Results: {result.words}.")
     if action.approval is not None:
         parts.append(
             f"Approved {readable_time(action.approval.at_ms, now_ms)}: {describe_approval(action.approval)}."
         )
     whose = f" for {action.tenant_id}" if action.tenant_id else ""
-    what = f"- {action.view.label}{whose}, “{headline(action.effect)}”"
+    what = f"- {action.view.label}{whose}, “{headline(action)}”"
     return f"{what}: {' '.join(parts)}" if parts else what
 
 

@@ -19,7 +19,7 @@ from assent.gate.records import (
     Assurance,
     ExecutionState,
     Status,
-    is_by_hand,
+    gives_numbers,
     name_of,
 )
 from assent.gate.review_link import EXECUTE_RIGHT
@@ -267,7 +267,7 @@ def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
         if find_section(action, now_ms) is Section.TAKEN_DOWN:
             return explain(action, blocker, now_ms)
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
-        later = (stored.measured_ms or 0) > now_ms and not is_by_hand(action)
+        later = (stored.measured_ms or 0) > now_ms and gives_numbers(action)
         return sent + (f" Results arrive {readable_time(stored.measured_ms or 0, now_ms)}." if later else "")
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return f"{explain(action, blocker, now_ms)} Look there and tell me."

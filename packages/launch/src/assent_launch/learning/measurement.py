@@ -27,7 +27,15 @@ from assent.platform.services import (
     jobs,
     journal,
 )
-from assent.platform.values import NO_SOURCE, Asset, is_by_hand, is_personal, make_guide, plan_interval
+from assent.platform.values import (
+    NO_SOURCE,
+    Asset,
+    gives_numbers,
+    headline,
+    is_personal,
+    make_guide,
+    plan_interval,
+)
 from assent.sdk import (
     Action,
     Reason,
@@ -189,8 +197,9 @@ class RunFacts(Record, kw_only=True):
     """The readings of the tenant's earlier runs that this one is compared with."""
 
 
-def is_all_by_hand(sent: tuple[Action, ...]) -> bool:
-    return all(is_by_hand(action) for action in sent)
+def is_all_told(sent: tuple[Action, ...]) -> bool:
+    """Whether only a person can tell what became of it."""
+    return not any(map(gives_numbers, sent))
 
 
 async def read_all(
@@ -267,7 +276,7 @@ async def _read_campaign(
 def read_facts(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[RunFacts]:
     planned = yield from find(workspace_id, run_id)
     of_run = yield from actions.run_actions(workspace_id, run_id)
-    sent = tuple(action for action in of_run if action.status is Status.EXECUTED and action.view.measured)
+    sent = tuple(action for action in of_run if action.status is Status.EXECUTED and plan_interval(action))
     if planned is None or not sent:
         raise refuse_measurement("Nothing of this run has been sent, so there is nothing to measure.")
     noted = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
@@ -392,13 +401,15 @@ def keep(
 def _remember(
     facts: RunFacts, asset: Asset, found: Measurement, described: list[str], now_ms: int
 ) -> Transaction[None]:
-    """Store a memory of each reading, once; none of personal e-mail."""
+    """Store a memory of each reading with what was sent, once; none of personal e-mail."""
     for number, reading in enumerate(found.sources):
         if reading.status == "ok" and reading.channel not in facts.personal:
+            sent = [each for each in facts.sent if each.effect.channel == reading.channel]
+            about = f"“{headline(sent[0])}”: " if len(sent) == 1 else ""
             entry = brain.NewEntry(
                 tenant_id=facts.planned.tenant_id,
                 kind="channel_performance",
-                body=f"{described[number]}.",
+                body=f"{about}{described[number]}.",
                 source=reading.source,
                 natural_key=f"performance:{asset.asset_id}:{number}",
                 channel=reading.channel,
@@ -445,9 +456,9 @@ def record_reported(
 
 
 def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
-    """Whether a run can have numbers: not all was done by hand, or a person reported some."""
+    """Whether a run can have numbers: a connector reads some, or a person reported some."""
     of_run = yield from actions.run_actions(workspace_id, run_id)
-    if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
+    if any(action.status is Status.EXECUTED and gives_numbers(action) for action in of_run):
         return True
     return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)))
 
@@ -466,8 +477,9 @@ def refuse_measurement(message: str, retry_after_seconds: int | None = None) -> 
 
 
 def refuse_unmeasured(sent: tuple[Action, ...]) -> Refusal:
-    """Return the refusal for actions done by hand, whose numbers only the person can report."""
+    """Return the refusal for actions whose numbers only the person can report."""
     channels = list(dict.fromkeys(action.effect.channel for action in sent))
+    labels = " and ".join(dict.fromkeys(action.view.label for action in sent))
     args: dict[str, Any] = {"runId": sent[0].run_id}
     needs = {"metrics": "the numbers", "source": "where they were read"}
     if len(channels) == 1:
@@ -476,8 +488,8 @@ def refuse_unmeasured(sent: tuple[Action, ...]) -> Refusal:
         needs["channel"] = "one of " + ", ".join(channels)
     refusal = Refusal(
         Reason.MEASUREMENT_UNAVAILABLE,
-        user_message="This was done by hand, so no numbers arrive automatically. Tell me the numbers that you see "
-        "there, and where you read them.",
+        user_message=f"No numbers arrive automatically from {labels}. Tell me those that you see there, and where "
+        "you read them.",
         fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
         retry=Retry.NEVER,
     )

@@ -62,7 +62,7 @@ async def measure(
                 yield from jobs.complete_with_work(job, now_ms)
 
         await services.store.write(note_empty)
-        if measurement.is_all_by_hand(sent):
+        if measurement.is_all_told(sent):
             raise refuse_unmeasured(sent)
         raise refuse_measurement(
             "No source has numbers yet: "
@@ -127,7 +127,7 @@ async def report_numbers(
 
 def _refuse_early(facts: RunFacts, now_ms: int) -> None:
     """Refuse before the due time, unless a person reported numbers of work by hand."""
-    if not measurement.is_all_by_hand(facts.sent):
+    if not measurement.is_all_told(facts.sent):
         raise refuse_measurement(
             f"It is too early. Results arrive {readable_time(facts.planned.due_ms, now_ms)}."
         )

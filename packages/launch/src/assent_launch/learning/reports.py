@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from assent.platform import EffectTypes, truncate
-from assent.platform.services import Origin, RunResult, StatusPart, StatusQuery, read_names
+from assent.platform.services import ChannelResult, Origin, RunResult, StatusPart, StatusQuery, read_names
 from assent.platform.values import Asset, readable_time
 from assent.sdk import SuggestedCall, Transaction, WireRecord, WorkspaceId, from_record, iso_time
 from assent_launch.learning import credits, measurement, memory
 from assent_launch.learning.measurement import Measurement, Scheduled, decode_measurement
 from assent_launch.learning.memory import Entry
 from assent_launch.learning.metrics import describe_number, describe_numbers, read_numbers
-from assent_launch.learning.recommend import group_numbers
+from assent_launch.learning.recommend import Numbers, group_numbers
 
 LISTED: Final = 5
 """Measured runs of a report, and runs that wait for their numbers."""
@@ -78,8 +78,17 @@ def _describe_run(planned: Scheduled, effects: EffectTypes) -> RunResult:
         due_ms=planned.due_ms,
         read_ms=planned.measured_ms,
         summary=summarise(found, effects),
+        channels={
+            channel: _describe_channel(numbers) for channel, numbers in group_numbers(found.sources).items()
+        },
         advice=(found.next_move.move, found.next_move.why),
     )
+
+
+def _describe_channel(numbers: Numbers) -> ChannelResult:
+    known = read_numbers(numbers)
+    name = known.exposure
+    return ChannelResult(known.summarise(), name or "", numbers[name] if name is not None else 0)
 
 
 def summarise(found: Measurement, effects: EffectTypes) -> str:
@@ -160,8 +169,13 @@ def _tell_lesson(measured: tuple[MeasuredEntry, ...], lessons: list[Entry]) -> s
             about = f"“{each.what}”" if each.what else "the last run"
             whose = f" for {each.tenant_id}" if each.tenant_id != memory.DEFAULT_TENANT else ""
             return f"Learned from {about}{whose}: {each.next_move}"
-    said = [each for each in lessons if each.kind != "channel_performance"]
+    said = _list_said(lessons)
     return f"Learned lately: {_short(said[0])}" if said else ""
+
+
+def _list_said(lessons: list[Entry]) -> list[Entry]:
+    """What people said. Results stand with their runs."""
+    return [each for each in lessons if each.kind != "channel_performance"]
 
 
 def _read_lessons(query: StatusQuery) -> Transaction[list[Entry]]:
@@ -211,16 +225,24 @@ def _show(
 ) -> tuple[str, ...]:
     parts = []
     if rules:
-        parts.append("\n".join(["**Your rules**", *(f"- {each.body}" for each in rules)]))
+        lines = [f"- {_name_tenant(each.tenant_id)}{each.body}" for each in rules]
+        parts.append("\n".join(["**Your rules**", *lines]))
     if measured:
-        lines = [f"- {each.what or 'A run'}: {each.results} Next: {each.next_move}" for each in measured]
+        lines = [
+            f"- {_name_tenant(each.tenant_id)}“{each.what or 'A run'}”: {each.results} Next: {each.next_move}"
+            for each in measured
+        ]
         parts.append("\n".join(["**Measured lately**", *lines]))
     if waiting := [each for each in due if each.due_ms > now_ms]:
         parts.append(f"The next results arrive {readable_time(waiting[0].due_ms, now_ms)}.")
-    if lessons:
-        lines = [f"- {each.tenant_id}: {_short(each)}" for each in lessons[:LESSONS_SHOWN]]
+    if said := _list_said(lessons)[:LESSONS_SHOWN]:
+        lines = [f"- {_name_tenant(each.tenant_id)}{_short(each)}" for each in said]
         parts.append("\n".join(["**Learned lately**", *lines]))
     return tuple(parts)
+
+
+def _name_tenant(tenant_id: str) -> str:
+    return f"{tenant_id}: " if tenant_id != memory.DEFAULT_TENANT else ""
 
 
 # The sentences of the audit log.

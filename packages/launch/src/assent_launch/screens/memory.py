@@ -65,7 +65,7 @@ def note_about(entry: Entry) -> str:
     if entry.facts.get(brain.LOGGED):
         return "A check of a draft found this claim, and nothing supported it. It changes no draft."
     if entry.state == "proposed" and entry.kind in brain.FACTS:
-        return "Your agent recorded this. Drafts use it once you confirm it."
+        return "Your agent recorded this. Drafts use it as told in the chat; it proves a claim once you confirm it."
     return ""
 
 
@@ -75,10 +75,10 @@ def describe_source(entry: Entry) -> str:
     if source.startswith("asked with an edit"):
         by = entry.facts.get("by")
         return f"learned when {by} edited a draft" if by else "learned from an edit"
-    if source.startswith("decision via"):
+    if source == "a decision":
         by = entry.facts.get("by")
         return f"decided by {by}" if by else "a decision"
-    return source if source.startswith(("written", "rewritten", "recorded")) else f"from {source}"
+    return source if source.startswith(("written", "rewritten", "told")) else f"from {source}"
 
 
 def describe_uses(uses: memory_views.Uses | None) -> str:

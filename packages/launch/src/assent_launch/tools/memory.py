@@ -41,6 +41,7 @@ KEYED_AS = "remember"
 
 SHOWN = 20
 MAX_LINE = 240
+CHECKED = "I read it before I write, and each later text is checked for the words and signs that it names."
 NOT_CHECKED = "I read it before I write; the server cannot check it."
 
 KindArgument = Annotated[
@@ -236,7 +237,7 @@ async def _remember(call: Call, request: BrainRecord | AddVoiceSample, kind: mem
         tenant_id=tenant,
         kind=kind,
         body=body,
-        source=request.source or f"recorded by {call.caller.name}",
+        source=request.source or "told in the chat",
         natural_key=f"{kind}:{digest([tenant, kind, body])}",
         # A rule is the user's word and holds at once. A fact proves nothing until a person confirms it.
         state="proposed" if kind in memory.FACTS else "confirmed",
@@ -291,7 +292,7 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
     if not reads:
         kept = found[0]
         if kept.kind in memory.RULES and kept.state == "confirmed":
-            checked = "Each later text is checked for it." if can_check(kept.body) else NOT_CHECKED
+            checked = CHECKED if can_check(kept.body) else NOT_CHECKED
             return f"Kept as your rule: “{truncate(' '.join(kept.body.split()), MAX_LINE)}” {checked}"
         said = f"Remembered: {_line(kept)}"
         if kept.state != "proposed":
@@ -301,15 +302,14 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
             f"{said}\nDrafts use it from now on, named as told in the chat. It proves a claim once you confirm it: "
             f"{where}"
         )
-    if not found:
-        return f"Nothing about {tenant} matches."
-    count = "One memory" if len(found) == 1 else f"{len(found)} memories"
-    return f"{count} about {tenant}, the newest or best first:"
+    about = f" about {tenant}" if tenant != memory.DEFAULT_TENANT else ""
+    count = "one memory" if len(found) == 1 else f"{len(found) or 'no'} memories"
+    return f"I found {count}{about}."
 
 
 def _line(entry: Entry) -> str:
     cut = truncate(" ".join(entry.body.split()), MAX_LINE)
-    unsure = ", told in the chat" if entry.state == "proposed" else ""
+    unsure = ", not confirmed" if entry.state == "proposed" else ""
     return f"{cut} ({entry.kind.replace('_', ' ')}{unsure}; {entry.source})"
 
 

@@ -132,7 +132,7 @@ async def test_three_exposures_of_one_source_are_never_added(server: Measuring) 
     assert asset["body"].startswith(every)
     assert numbers_in(asset["body"]) == given
     [entry] = await server.remembered()
-    assert entry["body"] == f"{every}."
+    assert entry["body"].startswith("“") and entry["body"].endswith(f"”: {every}.")
     kept = await server.app.store.read(lambda: brain.find(server.workspace, entry["entryId"]))
     assert kept is not None and kept.facts == {"metrics": POST}
     status = await server.tool("chieflab_status")

@@ -128,6 +128,7 @@ async def test_one_dead_address_stops_nobody_else_and_waits_to_be_corrected(offi
     action = (await send(office, "ada@example.org", "bad@example.org", "bo@example.org"))["actions"][0]
     done = (await office.call(APPROVE, {"actionId": action["id"], "send": True})).payload
     (envelope,) = office.inbox.taken
+    offered = calls_of(done)[0]
     first = await record(office, action["id"])
     pending = (await office.call("chieflab_list_pending_actions")).payload["actions"]
     records = [await record(office, each["id"]) for each in pending]
@@ -141,6 +142,8 @@ async def test_one_dead_address_stops_nobody_else_and_waits_to_be_corrected(offi
     assert envelope.rcpt_tos == ["ada@example.org", "bo@example.org"]
     assert (done["status"], first["status"]) == ("executed", "executed")
     assert "bad@example.org: 550 No such user" in done["userMessage"]
+    assert "3 people" not in done["userMessage"]
+    assert (offered["name"], offered["args"]) == ("chieflab_get_action", {"actionId": rest["id"]})
     assert rest["content"]["recipients"] == ["bad@example.org"] and rest["content"]["body"] == NOTES["body"]
     assert again["status"] == "executed"
     assert office.inbox.taken[1].rcpt_tos == ["good@example.org"]
@@ -155,6 +158,32 @@ async def test_after_every_address_was_refused_the_same_text_is_ready_for_anothe
     assert failed["notSent"]["reason"] == "connector_failed"
     assert call["name"] == SEND and "to" in call["needs"] and "body" not in call["needs"]
     assert call["args"]["body"] == NOTES["body"]
+
+
+async def test_a_mail_server_that_gives_no_numbers_promises_none_and_asks_for_those_that_are_seen(
+    office: Office,
+) -> None:
+    run = await send(office, "ada@example.org")
+    done = await office.approve_and_send(run["actions"][0]["id"])
+    shown = await record(office, run["actions"][0]["id"])
+    office.clock.advance(hours=25)
+    await office.due()
+    status = (await office.call("chieflab_status")).payload
+    refused = (await office.call("chieflab_measure", {"runId": run["runId"]})).payload
+
+    assert not any("Results arrive" in each["userMessage"] for each in (done, shown))
+    assert "chieflab_measure" not in [
+        call["name"] for each in (done, shown, status) for call in calls_of(each)
+    ]
+    assert (refused["reason"], refused["retry"]) == ("measurement_unavailable", "never")
+    assert [call["name"] for call in calls_of(refused)] == ["chieflab_record_manual_metrics"]
+
+
+async def test_a_call_is_named_by_what_it_does_and_with_what(office: Office) -> None:
+    await office.call("acme_till_refund", {"order": "1182"})
+    for tool in ("chieflab_status", "chieflab_report"):
+        told = text_of((await office.call(tool)).payload)
+        assert "Refund" in told and "1182" in told, tool
 
 
 async def test_a_sender_who_is_not_of_the_workspace_is_a_warning(office: Office) -> None:

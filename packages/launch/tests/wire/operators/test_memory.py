@@ -239,6 +239,16 @@ async def test_a_rule_about_the_voice_holds_for_a_personal_mail_and_one_that_can
     assert ["cannot check" in each for each in told] == [False, True]
 
 
+async def test_no_name_of_a_key_is_told_as_the_source_of_a_memory(client: LaunchClient) -> None:
+    run = await post(client, "Kettle rings.")
+    await edit(client, run, "Kettle rings twice.", asked="Say how often.")
+    told = (await client.call("chieflab_brain_record", {"kind": "repo_fact", "body": "It is red."})).payload
+    read = (await client.call("chieflab_brain_read")).payload
+
+    assert "key:" not in text_of(told) + text_of(read)
+    assert not read["agentGuide"]["userMessage"].endswith(":")
+
+
 async def test_a_memory_of_another_workspace_cannot_be_forgotten(client: LaunchClient) -> None:
     for unknown in ("nonsense", "01a1ef00-3774-7150-976e-effc2f0d2ac2"):
         refused = await client.call("chieflab_brain_forget", {"entryId": unknown})

@@ -73,6 +73,22 @@ async def test_a_report_says_why_something_approved_was_not_sent(client: LaunchC
     assert "Slack is not" in text_of(told)
 
 
+async def test_a_report_has_the_numbers_of_each_post_and_the_best_of_several(client: LaunchClient) -> None:
+    posted = []
+    for views, title in ((30, "Gusts"), (50, "Tides")):
+        client.zernio.metrics = {"views": views, "likes": 3}
+        given = {"channel": "linkedin", "title": title, "body": f"{title} are on the map."}
+        posted.append((await client.call("chieflab_post", given)).payload)
+        await client.approve_and_send(posted[-1]["actions"][0]["id"])
+        client.clock.advance(hours=25)
+        await client.due()
+    told = text_of((await client.call("chieflab_report")).payload)
+    best = told.partition("**Best so far**")[2].partition("**Proof")[0]
+
+    assert "30 views" in told
+    assert "Tides" in best and "50 views" in best and "30 views" not in best
+
+
 async def test_looking_at_the_memory_of_an_unknown_tenant_makes_no_tenant(client: LaunchClient) -> None:
     told = (await client.call("chieflab_brain_read", {"tenantId": "nobody"})).payload
 

@@ -130,6 +130,14 @@ class Erased(Record, kw_only=True):
     at_ms: int
 
 
+class ChannelResult(Record):
+    """What a channel brought, in words, and the number by which it can be compared with others of that channel."""
+
+    words: str
+    counted: str = ""
+    count: float = 0
+
+
 class RunResult(Record, kw_only=True):
     """What became of a run that went out."""
 
@@ -138,6 +146,7 @@ class RunResult(Record, kw_only=True):
     read_ms: int | None = None
     summary: str = ""
     """The best of it in a few words: `1,840 views on LinkedIn`."""
+    channels: dict[str, ChannelResult] = {}
     advice: tuple[str, str] | None = None
     """What to do next, and why."""
 

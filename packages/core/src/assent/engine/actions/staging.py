@@ -297,6 +297,7 @@ async def new_action(
     lasts_ms = kind.expires_ms if kind is not None and kind.expires_ms is not None else ACTION_TTL_MS
     usual_ms = staged.expires_ms if staged.expires_ms is not None else now_ms + lasts_ms
     expires_ms = extend_expiry(usual_ms, staged.schedule_ms)
+    measured = hooks.gives_results() and kind is not None and kind.measured
     view = await describe(services, run.workspace_id, effect)
     action = Action(
         workspace_id=run.workspace_id,
@@ -327,7 +328,7 @@ async def new_action(
         schedule_ms=staged.schedule_ms,
         metadata={
             **staged.metadata,
-            **({MEASURE_AFTER: services.limits.measure_after_ms} if hooks.gives_results() else {}),
+            **({MEASURE_AFTER: services.limits.measure_after_ms} if measured else {}),
             PROPOSAL: proposal,
             NAME: name,
         },
