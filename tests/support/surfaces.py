@@ -8,6 +8,7 @@ a clock that is a value.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -23,7 +24,14 @@ from tests.support.sqlite_files import new_sqlite
 
 from assent.app import App
 from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, IssuedKey, KeyEntropy, KeyMode
+from assent.engine.core.tenancy import (
+    KEY_ID_BYTES,
+    LOCAL_WORKSPACE,
+    SECRET_BYTES,
+    IssuedKey,
+    KeyEntropy,
+    KeyMode,
+)
 from assent.kernel.ids import WorkspaceId
 from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
@@ -71,6 +79,19 @@ def _refuse_names_of_tools(payload: dict[str, Any]) -> None:
     for answer in (payload, payload.get("agentGuide") or {}):
         said = " ".join(str(answer.get(name, "")) for name in ("userMessage", "summaryForUser"))
         assert re.search(r"\bchieflab_\w|\bASSENT_[A-Z]", said) is None, said
+
+
+async def issue_first_key(app: App) -> str:
+    """Prepare the store of an app that does not serve, close it, and return a key of the local workspace."""
+    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
+    try:
+        await app.prepare()
+        issued = await app.store.write(
+            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, app.clock.now_ms(), by="test")
+        )
+    finally:
+        await app.close()
+    return issued.api_key
 
 
 class Surface:

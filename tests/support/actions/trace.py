@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar, cast
 
 from assent.app import App
-from assent.ports import Begin, Rows, Store, Transaction
+from assent.ports import Begin, Bound, Rows, Store, Transaction
 
 T = TypeVar("T")
 
@@ -49,4 +49,7 @@ class Traced:
                 result: T = end.value
                 return result
             rows = yield bound
-            self.trace.append(Step(mode, bound.statement.name, len(rows)))
+            self._note(mode, bound, rows)
+
+    def _note(self, mode: str, bound: Bound, rows: Rows) -> None:
+        self.trace.append(Step(mode, bound.statement.name, len(rows)))

@@ -103,16 +103,16 @@ def _mcp_python(mode: str) -> Callable[[Target, bool], Seen]:
     return lambda target, keyed: asyncio.run(converse(target, keyed))
 
 
+def reach(target: Target) -> StreamableHttpTransport | StdioTransport:
+    """FastMCP's way to a server."""
+    if isinstance(target, Http):
+        return StreamableHttpTransport(target.url, headers=target.headers)
+    return StdioTransport(target.command, list(target.args), env=target.environment, keep_alive=False)
+
+
 def _fastmcp(mode: str) -> Callable[[Target, bool], Seen]:
     async def converse(target: Target, keyed: bool) -> Seen:
-        transport: StreamableHttpTransport | StdioTransport
-        if isinstance(target, Http):
-            transport = StreamableHttpTransport(target.url, headers=target.headers)
-        else:
-            transport = StdioTransport(
-                target.command, list(target.args), env=target.environment, keep_alive=False
-            )
-        async with FastMCPClient(transport, mode=mode, timeout=CLIENT_SECONDS) as client:
+        async with FastMCPClient(reach(target), mode=mode, timeout=CLIENT_SECONDS) as client:
             tools = await client.list_tools()
             connectors = await client.call_tool(PUBLIC_TOOL, {})
             workspace = await client.call_tool(KEYED_TOOL, {}) if keyed else None

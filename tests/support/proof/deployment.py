@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import sys
 import threading
@@ -18,10 +17,10 @@ from tests.support.proof.parts import CONNECTORS, MASTER, SECRET, JumpingClock, 
 from tests.support.proof.recording import Client, MemoryRecorder
 from tests.support.proof.worker import plan, read_evidence, run_jobs
 from tests.support.proof.workload import FATES, WORKFLOW, Life, live, write_workflow
+from tests.support.surfaces import issue_first_key
 
 from assent.app import App
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent_conform.testing.ledger import Ledger
 from assent_launch.learning import measurement
@@ -85,15 +84,7 @@ class Deployment:
 
     async def open(self, *, stdio: bool) -> None:
         app = app_for(self.database_url, self.folder, self.provider_url, JumpingClock(self.clock))
-        entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
-        try:
-            await app.prepare()
-            issued = await app.store.write(
-                lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, app.clock.now_ms(), by="proof")
-            )
-        finally:
-            await app.close()
-        self.key = issued.api_key
+        self.key = await issue_first_key(app)
         await self.serve()
         if stdio:
             await asyncio.to_thread(self.pipe)

@@ -13,11 +13,10 @@ import mcp
 import msgspec
 import pytest
 from fastmcp import Client as FastMCPClient
-from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
-from tests.support.interop.clients import CLIENT_SECONDS
+from tests.support.interop.clients import CLIENT_SECONDS, reach
 from tests.support.interop.running import Http, Served, Target, Workspace, create_workspace, stdio
 
 from assent.app import App
@@ -71,15 +70,8 @@ async def fastmcp(target: Target, mode: str, seen: list[str]) -> AsyncIterator[A
         seen.append(message)
         return {"decision": "approve"}
 
-    transport: StreamableHttpTransport | StdioTransport
-    if isinstance(target, Http):
-        transport = StreamableHttpTransport(target.url, headers=target.headers)
-    else:
-        transport = StdioTransport(
-            target.command, list(target.args), env=target.environment, keep_alive=False
-        )
     async with FastMCPClient(
-        transport, mode=mode, timeout=CLIENT_SECONDS, elicitation_handler=answer
+        reach(target), mode=mode, timeout=CLIENT_SECONDS, elicitation_handler=answer
     ) as client:
         yield client
 

@@ -28,7 +28,7 @@ from tests.support.surfaces import BASE_URL
 
 from assent.engine.people import people
 from assent.engine.people.people import OWNER
-from assent.ports import Begin, Bound, Rows, Transaction
+from assent.ports import Bound, Rows
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.prove, pytest.mark.own_database]
 
@@ -94,16 +94,8 @@ class Seen(Traced):
         super().__init__(store)
         self.bound: dict[str, Bound] = {}
 
-    def _followed(self, mode: str, begin: Begin[Any]) -> Transaction[Any]:
-        transaction = begin()
-        rows: Rows | None = None
-        while True:
-            try:
-                bound = next(transaction) if rows is None else transaction.send(rows)
-            except StopIteration as end:
-                return end.value
-            self.bound.setdefault(bound.statement.name, bound)
-            rows = yield bound
+    def _note(self, mode: str, bound: Bound, rows: Rows) -> None:
+        self.bound.setdefault(bound.statement.name, bound)
 
 
 @pytest.fixture

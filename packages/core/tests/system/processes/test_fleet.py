@@ -6,7 +6,6 @@ A call that fails is repeated as a client's contract says; a planned restart let
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from pathlib import Path
 from statistics import median
@@ -18,11 +17,9 @@ from tests.support.postgres_server import MISSING, binaries
 from tests.support.processes.fleet import Callers, Fleet
 from tests.support.processes.replication import replicated
 from tests.support.reliability import Prove
-from tests.support.surfaces import settings_for
+from tests.support.surfaces import issue_first_key, settings_for
 
 from assent.app import App
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.standalone import provider_process
 
@@ -144,15 +141,7 @@ async def issue_key(database_url: str, data_dir: Path) -> str:
     """A key of the local workspace."""
     run_token, master = OLD.values()
     app = App(settings_for(database_url, data_dir, run_token_secrets=(run_token,), secrets=(master,)))
-    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
-    try:
-        await app.prepare()
-        issued = await app.store.write(
-            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, app.clock.now_ms(), by="test")
-        )
-    finally:
-        await app.close()
-    return issued.api_key
+    return await issue_first_key(app)
 
 
 async def pause(calling: list[asyncio.Task[None]], seconds: float) -> None:
