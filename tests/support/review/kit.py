@@ -200,6 +200,13 @@ class Server:
         self.browsers.append(made)
         return made
 
+    def elsewhere(self, address: str = "203.0.113.7") -> httpx.AsyncClient:
+        """A program on another machine."""
+        transport = httpx.ASGITransport(app=self.site, client=(address, 40_000))
+        made = httpx.AsyncClient(transport=transport, base_url=self.base_url)
+        self.browsers.append(made)
+        return made
+
     async def close(self) -> None:
         for browser in self.browsers:
             await browser.aclose()

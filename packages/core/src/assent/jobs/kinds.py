@@ -18,7 +18,7 @@ from assent.engine.core.connection_store import CONNECTED_JOB
 from assent.engine.core.jobs import Handler, Job, JobKind
 from assent.engine.core.services import Services
 from assent.engine.erasure.contents import ERASE_JOB, erase_old_content
-from assent.engine.people import mailed_links, notifications, people, signup
+from assent.engine.people import client_grants, mailed_links, notifications, people, signup
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
 from assent.engine.workflows.store import FORGET_JOB, forget_old_sessions
@@ -74,6 +74,7 @@ def core_kinds(app: App) -> dict[str, JobKind]:
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
         "forget_signup_links": JobKind(sweeping(store, clock, signup.forget_expired_links), every_ms=HOUR_MS),
         "forget_sign_ins": JobKind(sweeping(store, clock, people.forget_ended), every_ms=HOUR_MS),
+        "forget_clients": JobKind(sweeping(store, clock, client_grants.forget_ended), every_ms=HOUR_MS),
         "forget_idempotency_keys": JobKind(sweeping(store, clock, once.forget_expired), every_ms=HOUR_MS),
         "forget_pictures": JobKind(sweeping(store, clock, pictures.forget_unused), every_ms=HOUR_MS),
         FORGET_JOB: JobKind(sweeping(store, clock, _old_sessions(app)), every_ms=HOUR_MS),

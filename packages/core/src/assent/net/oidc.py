@@ -250,7 +250,7 @@ def verify_id_token(
     import jwt
 
     claims: dict[str, Any] | None = None
-    for key, algorithm in _matching_keys(token, keys):
+    for key, algorithm in match_keys(token, keys):
         try:
             claims = jwt.decode(
                 token,
@@ -281,7 +281,7 @@ def verify_id_token(
     return claims
 
 
-def _matching_keys(token: str, keys: list[Any]) -> list[tuple[dict[str, Any], str]]:
+def match_keys(token: str, keys: list[Any]) -> list[tuple[dict[str, Any], str]]:
     """The keys that may have signed the token, with the algorithm that its header names."""
     import jwt
 

@@ -58,6 +58,8 @@ class Posted(Record, kw_only=True):
     status: int
     body: bytes
     retry_after: str | None = None
+    content_type: str = ""
+    """In lower case, without parameters."""
 
 
 async def fetch_page(
@@ -123,7 +125,10 @@ async def _send(
     async with _ask(method, target, sent, body, timeout_seconds) as response:
         answered, _ = await _read(response, max_bytes)
         return Posted(
-            status=response.status_code, body=answered, retry_after=response.headers.get("retry-after")
+            status=response.status_code,
+            body=answered,
+            retry_after=response.headers.get("retry-after"),
+            content_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
         )
 
 

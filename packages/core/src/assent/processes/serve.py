@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from assent.extensions.registry import Extensions
     from assent.serving.discovery import Documents
+    from assent.serving.oauth.endpoints import AuthorizationServer
     from assent.serving.sockets import ReadTimeouts
     from assent.serving.tracing import CallTracer
     from assent.serving.web.people.oidc import OidcSignIn
@@ -172,12 +173,14 @@ class Surfaces:
         operators = list_operators(self._app.installed)
         own = Documents(catalog, base_url, (*operators, *self._app.extensions.describe()))
         self._documents = Documents(catalog.shared, base_url, operators, owned=own)
+        oauth = self._offer_oauth(base_url)
         return build_site(
             self.edge,
             self.messages,
             self._documents,
             [
-                *self.make_pages(base_url, screens),
+                *self.make_pages(base_url, (*screens, *(oauth.screens if oauth is not None else ()))),
+                *(oauth.routes() if oauth is not None else ()),
                 *(
                     route
                     for process in self._app.processes.values()
@@ -186,10 +189,28 @@ class Surfaces:
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
+            resource=oauth.resource if oauth is not None else None,
             metrics_key=settings.metrics_key,
             draining=lambda: self.draining,
             lost=answer_lost(self._app.services, self._page_keys, base_url=base_url, added=screens),
             navigation=arrange_entries(screens),
+        )
+
+    def _offer_oauth(self, base_url: str) -> AuthorizationServer | None:
+        """How clients sign in; None if the settings say no, or no browser can sign a consent at this address."""
+        from assent.engine.people.origins import can_hold_keys
+        from assent.serving.oauth.endpoints import AuthorizationServer
+        from assent.serving.oauth.resource import ProtectedResource
+
+        settings = self._app.settings
+        if not settings.oauth or not can_hold_keys(base_url):
+            return None
+        trust_proxy, is_open = settings.trust_proxy_headers, settings.open_discovery
+        resource = ProtectedResource(
+            base_url, bound_to=settings.host, trust_proxy=trust_proxy, open_here=is_open
+        )
+        return AuthorizationServer(
+            self._app.services, resource, trust_proxy=trust_proxy, allow_hosts=settings.allow_hosts
         )
 
     def make_pages(self, base_url: str, screens: tuple[Screen, ...] = ()) -> list[Route]:

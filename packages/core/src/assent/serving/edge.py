@@ -26,6 +26,7 @@ from assent.engine.core.callers import NOTED_EVERY_MS
 from assent.engine.core.rate import allow_own
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
+from assent.engine.people import client_grants
 from assent.kernel.ids import ACCESS_FACTS
 from assent.kernel.refusals import KEY_REASONS, MEANINGS, Reason, Refusal
 from assent.kernel.toolsets import Toolset, choose
@@ -82,6 +83,14 @@ class RequestContext:
 
 
 @dataclass(frozen=True, slots=True)
+class Challenge:
+    """Why a client may sign in, again or for more (RFC 6750): nothing without a credential."""
+
+    error: str = ""
+    scopes: tuple[str, ...] = tenancy.SCOPES
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A reply as JSON text, with the facts that an HTTP surface needs."""
 
@@ -99,6 +108,8 @@ class Answer:
     of the payload: a replay by another process gives the same payload (E7)."""
     required: InputRequired | None = None
     """The question that the client has to ask first. There is no payload then."""
+    challenge: Challenge | None = None
+    """What a client may do about a refusal by signing in."""
 
     @property
     def is_error(self) -> bool:
@@ -140,6 +151,15 @@ class Incoming:
     def label(self) -> str:
         """The name of the tool. Unknown names share one, so that callers cannot create metrics."""
         return self.tool.name if self.tool is not None else "unknown"
+
+    def find_step_up(self) -> Challenge | None:
+        """The scope of the tool, if its client signed in and did not ask for it. What a person took away is not asked
+        for again, or the client would ask for ever."""
+        scope = self.tool.scope if self.tool is not None else None
+        asked = self.caller.asked if self.caller is not None else None
+        if asked is None or scope not in tenancy.SCOPES or scope in asked:
+            return None
+        return Challenge("insufficient_scope", (scope,))
 
     def is_refused_itself(self, refusal: Refusal) -> bool:
         """Whether a refusal concerns the call: a public tool limits callers by address, elsewhere
@@ -262,6 +282,8 @@ class Edge:
             return answer_refusal(bad.refusal, bad_arguments=True)
         except Refusal as refusal:
             refused = answer_refusal(refusal, at_gate=call.is_refused_itself(refusal))
+            if refusal.reason is Reason.INSUFFICIENT_SCOPE:
+                refused = replace(refused, challenge=call.find_step_up())
             return self._note_links(refused) if call.let_in else refused
         except StoreUnavailable as unavailable:
             return _answer_unavailable(unavailable, request_id=call.context.request_id)
@@ -275,6 +297,9 @@ class Edge:
         caller = credentials.local
         if key is not None:
             caller = await self.services.store.read(lambda: tenancy.authenticate(key, now_ms))
+            if not caller.is_confirmed and caller.key_id is not None:
+                ids = tenancy.KeyIds(caller.workspace_id, caller.key_id)
+                await self.services.store.write(lambda: client_grants.confirm(ids))
         if caller is not None:
             known = caller.workspace_id, caller.key_id
             if abs(now_ms - self._noted.get(known, -NOTED_EVERY_MS)) >= NOTED_EVERY_MS:
@@ -363,8 +388,12 @@ def encode(payload: Any) -> str:
 
 def answer_refusal(refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False) -> Answer:
     """Return a refusal as an answer."""
+    challenge = Challenge() if refusal.reason is Reason.MISSING_API_KEY else None
+    if isinstance(refusal, tenancy.TokenEnded):
+        challenge = Challenge("invalid_token")
     return Answer(
         encode(refusal.recovery()),
+        challenge=challenge,
         status=refusal.http_status,
         reason=refusal.reason,
         at_gate=at_gate,

@@ -30,6 +30,7 @@ from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Credentials, Edge, RequestContext, answer_refusal
 from assent.serving.gateway import ClientPort
 from assent.serving.mcp import McpServer, Reply, make_error
+from assent.serving.oauth.resource import ProtectedResource
 from assent.tools.definition import Peer
 
 access = logging.getLogger("assent.access")
@@ -247,11 +248,18 @@ class McpEndpoint:
     """`/api/mcp` and `/mcp`: JSON-RPC 2.0 over POST (E58, E75)."""
 
     def __init__(
-        self, messages: McpServer, metadata: Callable[[Scope], Awaitable[bytes]], *, trust_proxy: bool
+        self,
+        messages: McpServer,
+        metadata: Callable[[Scope], Awaitable[bytes]],
+        *,
+        trust_proxy: bool,
+        resource: ProtectedResource | None = None,
     ) -> None:
+        """`resource` tells clients how to sign in; None if they cannot."""
         self._messages = messages
         self._metadata = metadata
         self._trust_proxy = trust_proxy
+        self._resource = resource
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = read_headers(scope)
@@ -279,13 +287,25 @@ class McpEndpoint:
             return
         context = make_context(scope, receive, headers, trust_proxy=self._trust_proxy)
         if PROGRESS in body and EVENTS in accept:
-            await self._answer_with_progress(send, body, headers, context, only_events=only_events)
+            await self._answer_with_progress(scope, send, body, headers, context, only_events=only_events)
             return
-        reply = await self._messages.over_http(body, headers, context)
-        await _send_reply(send, reply, as_event=only_events)
+        await _send_reply(send, await self._answer(scope, body, headers, context), as_event=only_events)
+
+    async def _answer(
+        self, scope: Scope, body: bytes, headers: list[tuple[str, str]], context: RequestContext
+    ) -> Reply:
+        """Answer a message. A refusal for want of a credential says how to get one."""
+        if (resource := self._resource) is None:
+            return await self._messages.over_http(body, headers, context)
+        reply = await self._messages.over_http(body, headers, context, needs_key=not resource.is_open(scope))
+        if reply.challenge is None:
+            return reply
+        said = resource.challenge(scope, reply.challenge)
+        return replace(reply, headers={**reply.headers, "WWW-Authenticate": said})
 
     async def _answer_with_progress(
         self,
+        scope: Scope,
         send: Send,
         body: bytes,
         headers: list[tuple[str, str]],
@@ -301,7 +321,7 @@ class McpEndpoint:
                 told.put_nowait({"jsonrpc": "2.0", "method": method, "params": params})
 
         context = replace(context, client=ClientPort(notify))
-        answering = asyncio.create_task(self._messages.over_http(body, headers, context))
+        answering = asyncio.create_task(self._answer(scope, body, headers, context))
         first = asyncio.create_task(told.get())
         try:
             await asyncio.wait({answering, first}, return_when=asyncio.FIRST_COMPLETED)

@@ -58,7 +58,7 @@ from assent.kernel.refusals import KEY_REASONS, Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.serving import elicitation, jsonrpc_errors
 from assent.serving.arguments import check_depth
-from assent.serving.edge import Answer, Credentials, Edge, RequestContext, toolsets_of
+from assent.serving.edge import Answer, Challenge, Credentials, Edge, RequestContext, toolsets_of
 from assent.serving.gateway import ForeignCall
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.jsonrpc_errors import Unreadable
@@ -79,6 +79,9 @@ RESULTS_CARRY_ARGUMENT_ERRORS_SINCE: Final = "2025-11-25"
 COMPLETE: Final = "complete"
 """Result type that the modern era requires. The SDK removes it from legacy results."""
 
+CHECKED: Final = ("tools/call", "tools/list")
+"""Methods whose answer depends on the key."""
+
 LIST_TTL_MS: Final = 300_000
 """Lifetime of a cached tool list, which changes only with the server's version."""
 
@@ -93,6 +96,7 @@ class Exchange:
     status: int | None = None
     retry_after_seconds: int | None = None
     gate: Reason | None = None
+    challenge: Challenge | None = None
     odd_arguments: Any = None
     """Arguments that are not an object or are nested too deeply. The SDK would refuse them without
     naming the problem."""
@@ -111,6 +115,7 @@ class Reply:
     body: dict[str, Any] | None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    challenge: Challenge | None = None
 
 
 ACKNOWLEDGED: Final = Reply(None, 202)
@@ -149,13 +154,24 @@ class McpServer:
         self._stamp = {SERVER_INFO_META_KEY: self._server.server_info_stamp}
 
     async def over_http(
-        self, body: bytes, headers: Sequence[tuple[str, str]], context: RequestContext
+        self,
+        body: bytes,
+        headers: Sequence[tuple[str, str]],
+        context: RequestContext,
+        *,
+        needs_key: bool = False,
     ) -> Reply:
-        """Serve one POST. Requests share no state."""
+        """Serve one POST. Requests share no state. `needs_key`: only public tools can be called without a key (C19)."""
         folded = {name.lower(): value for name, value in headers}
         version = folded.get(MCP_PROTOCOL_VERSION_HEADER)
         modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
         message = parse(body)
+        if needs_key and not self._may_pass(message, context.credentials):
+            caller = await self._edge.check_key(context.credentials, required=True)
+            if isinstance(caller, Answer):
+                exchange = Exchange(context, version or FIRST_VERSION, over_http=True)
+                request_id = message.get("id") if isinstance(message, dict) else None
+                return _mcp_failure(exchange, request_id, refuse_at_gate(exchange, caller), modern)
         if isinstance(message, Reply):
             return message
         if "id" not in message:
@@ -164,6 +180,17 @@ class McpServer:
             return make_error(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
         exchange = Exchange(context, version or FIRST_VERSION, over_http=True)
         return await self._serve(exchange, message, body, headers=folded if modern else None, modern=modern)
+
+    def _may_pass(self, message: dict[str, Any] | Reply, given: Credentials) -> bool:
+        """Whether a message is a call of a public tool, or one whose key is checked when it is answered."""
+        method = message.get("method") if isinstance(message, dict) else None
+        if given.api_key is not None:
+            return method in CHECKED
+        if method != "tools/call" or not isinstance(message, dict):
+            return False
+        name = (message.get("params") or {}).get("name")
+        tool = self._edge.catalog.by_name.get(name) if isinstance(name, str) else None
+        return tool is not None and tool.public
 
     async def over_stdio(self, line: bytes, version: str, context: RequestContext) -> Reply:
         """Serve one line. A message with the modern envelope is modern; any other uses
@@ -317,7 +344,7 @@ class McpServer:
             exchange.version, RESULTS_CARRY_ARGUMENT_ERRORS_SINCE
         ):
             raise MCPError(code=INVALID_PARAMS, message=problem_message(answer), data=answer.value)
-        if answer.at_gate and exchange.over_http:
+        if exchange.over_http and (answer.at_gate or answer.challenge is not None):
             raise refuse_at_gate(exchange, answer)
         exchange.structured = answer.text
         structured = is_version_at_least(exchange.version, STRUCTURED_CONTENT_SINCE)
@@ -417,7 +444,7 @@ def make_error(request_id: Any, code: int, message: str, data: Any = None) -> Re
     )
 
 
-def _mcp_failure(exchange: Exchange, request_id: RequestId, error: MCPError, modern: bool) -> Reply:
+def _mcp_failure(exchange: Exchange, request_id: RequestId | None, error: MCPError, modern: bool) -> Reply:
     raised = error.error
     if exchange.gate is None:
         code = SERVER_ERROR if raised.code == INTERNAL_ERROR else raised.code
@@ -428,7 +455,7 @@ def _mcp_failure(exchange: Exchange, request_id: RequestId, error: MCPError, mod
     if exchange.retry_after_seconds is not None:
         headers["Retry-After"] = str(exchange.retry_after_seconds)
     body = make_error(request_id, raised.code, raised.message, raised.data).body
-    return Reply(body, exchange.status or 200, headers)
+    return Reply(body, exchange.status or 200, headers, exchange.challenge)
 
 
 def refuse_at_gate(exchange: Exchange, answer: Answer) -> MCPError:
@@ -436,6 +463,7 @@ def refuse_at_gate(exchange: Exchange, answer: Answer) -> MCPError:
     exchange.status = answer.status
     exchange.retry_after_seconds = answer.retry_after_seconds
     exchange.gate = answer.reason
+    exchange.challenge = answer.challenge
     return to_error(SERVER_ERROR, answer)
 
 

@@ -27,6 +27,7 @@ from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, Latency, answer_refusal, unavailable_refusal
 from assent.serving.http import AllowedPeers, Guard, McpEndpoint, RestEndpoint, credentials_in, read_headers
 from assent.serving.mcp import McpServer
+from assent.serving.oauth.resource import ProtectedResource
 from assent.serving.web.shell.problems import http_problem
 from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry
 from assent.sql.loader import statements
@@ -177,14 +178,15 @@ def build_site(
     *,
     peers: AllowedPeers,
     trust_proxy: bool,
+    resource: ProtectedResource | None = None,
     metrics_key: str | None = None,
     draining: Callable[[], bool] = lambda: False,
     lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
     navigation: tuple[NavigationEntry, ...] = NAVIGATION,
 ) -> ASGIApp:
     """Build the ASGI app. Its only state is the counters of `/metrics` and the last check of `/readyz`.
-    `draining` returns whether this process is about to stop and wants no new connections. `lost` answers
-    unknown addresses."""
+    `resource` says how clients sign in, if they can. `draining` returns whether this process is about to stop and
+    wants no new connections. `lost` answers unknown addresses."""
     counts: Counter[tuple[str, str]] = Counter()
     store = StoreCheck(edge.services)
 
@@ -214,7 +216,7 @@ def build_site(
     async def describe(scope: Scope) -> bytes:
         return await metadata(await choose(scope))
 
-    mcp = McpEndpoint(messages, describe, trust_proxy=trust_proxy)
+    mcp = McpEndpoint(messages, describe, trust_proxy=trust_proxy, resource=resource)
 
     async def readyz(request: Request) -> Response:
         if draining():

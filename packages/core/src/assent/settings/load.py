@@ -80,6 +80,7 @@ class Settings(Record, kw_only=True):
     toolsets: tuple[str, ...] = DEFAULT_TOOLSETS
     policy: str | None = None
     open_discovery: bool = True
+    oauth: bool = True
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
     trust_proxy_headers: bool = False

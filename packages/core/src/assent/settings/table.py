@@ -314,7 +314,13 @@ TABLE: Final = (
     Setting(
         name="open_discovery",
         kind=Kind.SWITCH,
-        doc="Let a client without a key list the tools and call the public ones.",
+        doc="Let a client without a key list the tools and call the public ones; with `oauth` on this machine alone.",
+    ),
+    Setting(
+        name="oauth",
+        kind=Kind.SWITCH,
+        doc="Let clients sign in with OAuth: a person allows it on a page, and no key is pasted. It needs https, or an "
+        "address of this machine.",
     ),
     Setting(
         name="allowed_hosts",

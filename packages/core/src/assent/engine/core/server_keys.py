@@ -68,6 +68,21 @@ class ServerKeys:
         return KeyRing.for_purpose(self.master, "wrapped server")
 
     @cached_property
+    def client_ids(self) -> KeyRing:
+        """Sign the metadata of a client that registered: it is its id, and nothing is stored."""
+        return KeyRing.for_purpose(self.master, "client id")
+
+    @cached_property
+    def client_codes(self) -> KeyRing:
+        """Sign the codes that clients exchange for their first tokens."""
+        return KeyRing.for_purpose(self.master, "client code")
+
+    @cached_property
+    def client_renewals(self) -> KeyRing:
+        """Sign refresh tokens, so that one which came before is told from one that was made up."""
+        return KeyRing.for_purpose(self.master, "client renewal")
+
+    @cached_property
     def oauth_verifiers(self) -> Secret:
         """The keys from which PKCE verifiers are derived."""
         return tuple(derive_key(secret, "oauth verifier") for secret in self.master)

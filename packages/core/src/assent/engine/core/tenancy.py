@@ -25,7 +25,7 @@ from assent.engine.core import journal
 from assent.gate import review_link
 from assent.gate.records import Proposal
 from assent.kernel import tokens
-from assent.kernel.ids import KeyId, WorkspaceId, is_uuid
+from assent.kernel.ids import SYSTEM_WORKSPACE, KeyId, WorkspaceId, is_uuid
 from assent.kernel.reasons import NO_SIGNUP
 from assent.kernel.refusals import Reason, Refusal, Words
 from assent.kernel.structs import Record, from_row
@@ -88,6 +88,11 @@ class Principal(Record):
     calls_per_minute: int | None = None
     """The rate of its workspace, if that has one of its own."""
 
+    asked: tuple[str, ...] | None = None
+    """The scopes for which a client asked that got this key by OAuth. None for any other key."""
+    is_confirmed: bool = True
+    """Whether its client is known to have this access token: it was used before."""
+
     @property
     def name(self) -> str:
         """The name of this caller in the journal."""
@@ -129,6 +134,13 @@ def lack_key(*, signup_open: bool) -> Refusal:
     return Refusal(Reason.MISSING_API_KEY, words=words, retry=NO_SIGNUP.retry)
 
 
+class TokenEnded(Refusal):
+    """`invalid_api_key` for the access token of a client, which can renew it or sign in again."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.INVALID_API_KEY)
+
+
 class Workspace(Record):
     workspace_id: WorkspaceId
     name: str
@@ -148,6 +160,8 @@ class KeyRecord(Record):
     revoked_ms: int | None
     toolsets: tuple[str, ...] = ()
     client_dialog: bool = True
+    client: str | None = None
+    """The host of the client that got it by OAuth. Such a key ends with its access token, and is renewed by it."""
 
 
 class IssuedKey(Record):
@@ -220,6 +234,8 @@ class KeyOptions(TypedDict, total=False):
     """The person who uses it."""
     client_dialog: bool
     """Whether its client may be asked to show a dialog."""
+    client: str | None
+    """The host of the client that gets it by OAuth."""
 
 
 def issue_key(
@@ -249,6 +265,7 @@ def issue_key(
         toolsets=" ".join(options.get("toolsets", ())),
         person_id=options.get("person_id"),
         client_dialog=int(options.get("client_dialog", True)),
+        client=options.get("client"),
     )
     body = {"keyId": key_id, "label": label, "mode": mode, "scopes": list(scopes), "by": by}
     yield from journal.note(workspace_id, "key_issued", body, now_ms)
@@ -279,7 +296,11 @@ def rotate_key(
     overlap_ms: int = 0,
 ) -> Transaction[IssuedKey | None]:
     """Issue the successor of a key with the same rights and end the key, in one transaction. With `overlap_ms`
-    the old key works until then, never longer than it would have. Returns None if there is no such active key."""
+    the old key works until then, never longer than it would have. Returns None if there is no such active key, and for
+    one that a client got by OAuth."""
+    known = yield statements.find_api_key(workspace_id=workspace_id, key_id=key_id)
+    if known and known[0]["client"] is not None:
+        return None  # its client renews it
     old = yield from (
         _let_expire(workspace_id, key_id, now_ms, now_ms + overlap_ms, by=by)
         if overlap_ms
@@ -425,10 +446,14 @@ def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
     row = rows[0] if rows else None
     # In constant time, and a missing row takes as long as a wrong key.
     genuine = hmac.compare_digest(hash_key(key), row["secret_hash"] if row is not None else "")
-    if row is None or not genuine or row["revoked_ms"] is not None:
+    if row is None or not genuine:
         raise Refusal(Reason.INVALID_API_KEY)
-    if row["expires_ms"] is not None and row["expires_ms"] <= now_ms:
-        raise Refusal(Reason.INVALID_API_KEY)
+    ended = row["revoked_ms"] is not None or (row["expires_ms"] is not None and row["expires_ms"] <= now_ms)
+    if row["client"] is not None:
+        granted = yield statements.find_client_grant(workspace_id=ids.workspace_id, key_id=ids.key_id)
+        ended = ended or not granted or not (yield from has_member(ids.workspace_id, row["person_id"]))
+    if ended:
+        raise Refusal(Reason.INVALID_API_KEY) if row["client"] is None else TokenEnded()
     if row["workspace_name"] is None:
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
     return Principal(
@@ -443,7 +468,15 @@ def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
         person_id=row["person_id"] or "",
         client_dialog=bool(row["client_dialog"]),
         calls_per_minute=row["calls_per_minute"],
+        asked=tuple(granted[0]["asked"].split()) if row["client"] is not None else None,
+        is_confirmed=row["client"] is None or not granted[0]["salt"],
     )
+
+
+def has_member(workspace_id: WorkspaceId, person_id: str) -> Transaction[bool]:
+    """Whether a person is in a workspace, and was not removed from the server."""
+    named = {"workspace_id": SYSTEM_WORKSPACE, "person_id": person_id, "place": workspace_id}
+    return bool((yield statements.find_member(**named)))
 
 
 LOCAL_PRINCIPAL: Final = Principal(

@@ -184,6 +184,9 @@ HOLDS_NONE: Final[dict[str, str]] = {
     "action_approvals.assurance": _IDS,
     "assets.type assets.channel": _IDS,
     "api_keys.mode api_keys.secret_hash api_keys.scopes api_keys.toolsets api_keys.first_key_id": _IDS,
+    "api_keys.client client_grants.jwks_uri": "the address of a program",
+    "client_grants.client_hash client_grants.redirect_hash client_grants.challenge client_grants.asked "
+    "client_grants.scopes client_grants.refresh_hash client_grants.previous_hash client_grants.salt": _IDS,
     "brand_logos.media_type brand_logos.logo_digest brand_logos.content workspace_brands.accent "
     "workspace_brands.logo_digest": ("the logo of a workspace, drawn again before it was stored"),
     "checkpoints.body checkpoints.signature checkpoints.public_key": "numbers and hashes of events",

@@ -187,6 +187,7 @@ def remove(person_id: str, now_ms: int, *, by: str) -> Transaction[bool]:
         return False
     yield from people.sign_out_everywhere(person_id, now_ms)
     yield statements.end_memberships(person_id=person_id)
+    yield statements.end_client_keys(person_id=person_id, now_ms=now_ms)
     yield from targets.forget_person(person_id)
     yield statements.delete_passkeys(workspace_id=SYSTEM_WORKSPACE, person_id=person_id)
     yield from people.note("person_removed", {"person": person_id, "by": by}, now_ms)

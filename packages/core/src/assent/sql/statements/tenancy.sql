@@ -136,20 +136,20 @@ ON CONFLICT (workspace_id, tenant_id) DO NOTHING
 -- name: insert_api_key
 -- Insert a key as its hash; the key itself is not stored.
 INSERT INTO api_keys (workspace_id, key_id, mode, secret_hash, label, scopes, created_ms, expires_ms, first_key_id,
-  toolsets, person_id, client_dialog)
+  toolsets, person_id, client_dialog, client)
 VALUES (:workspace_id, :key_id, :mode, :secret_hash, :label, :scopes, :created_ms, :expires_ms, :first_key_id,
-  :toolsets, :person_id, :client_dialog)
+  :toolsets, :person_id, :client_dialog, :client)
 
 -- name: find_api_key
 -- Find a key by its public part, with its workspace's name (null if the workspace is gone).
 SELECT k.mode, k.secret_hash, k.scopes, k.expires_ms, k.revoked_ms, k.first_key_id, k.toolsets, k.label, k.person_id,
-  k.client_dialog, w.name AS workspace_name, w.calls_per_minute
+  k.client_dialog, k.client, w.name AS workspace_name, w.calls_per_minute
 FROM api_keys k LEFT JOIN workspaces w ON w.workspace_id = k.workspace_id
 WHERE k.workspace_id = :workspace_id AND k.key_id = :key_id
 
 -- name: list_api_keys
 -- List the keys of a workspace without secrets, oldest first.
-SELECT key_id, mode, label, scopes, toolsets, client_dialog, created_ms, expires_ms, revoked_ms
+SELECT key_id, mode, label, scopes, toolsets, client_dialog, created_ms, expires_ms, revoked_ms, client
 FROM api_keys WHERE workspace_id = :workspace_id ORDER BY created_ms, key_id
 
 -- name: revoke_api_key

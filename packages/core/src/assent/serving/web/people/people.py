@@ -43,7 +43,8 @@ SIGN_IN_FIRST: Final = PageProblem(
     "Sign in, and you come back here.",
     HOW_TO_SIGN_IN,
 )
-MAX_PATH_CHARS: Final = 1_000
+MAX_PATH_CHARS: Final = 2_500
+"""A request of a client that wants to be let in is the longest one. As a cookie it has to stay under 4 KB."""
 THEN_SECONDS: Final = 3600
 """How long a browser remembers where a person wanted to go."""
 
@@ -67,6 +68,15 @@ def is_own_path(path: str) -> bool:
         and path.isascii()
         and path.isprintable()
     )
+
+
+def read_then(cookie: str) -> str:
+    """Return the path that a cookie remembers; empty if it is none of this server."""
+    try:
+        path = tokens.decode(cookie).decode()
+    except (TokenInvalid, UnicodeDecodeError):
+        return ""
+    return path if is_own_path(path) else ""
 
 
 CONFIRM_FIRST: Final = PageProblem(

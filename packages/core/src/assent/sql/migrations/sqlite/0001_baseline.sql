@@ -86,8 +86,31 @@ CREATE TABLE api_keys (
   client_dialog INTEGER NOT NULL DEFAULT 1,
   -- The person who uses a key, if that is known.
   person_id     TEXT,
+  -- The host of the client that got the key by OAuth; NULL for a key that was made for pasting.
+  client        TEXT,
   PRIMARY KEY (workspace_id, key_id)
 ) STRICT, WITHOUT ROWID;
+
+-- What a client that got its key by OAuth may do next. Generation 0: it has a code. `salt` is set until the access token
+-- of this generation was used: until then the refresh token before it gets the same answer again.
+CREATE TABLE client_grants (
+  workspace_id  TEXT NOT NULL,
+  key_id        TEXT NOT NULL,
+  client_hash   TEXT NOT NULL,
+  jwks_uri      TEXT NOT NULL,
+  redirect_hash TEXT NOT NULL,
+  challenge     TEXT NOT NULL,
+  asked         TEXT NOT NULL,
+  scopes        TEXT NOT NULL,
+  ends_ms       INTEGER NOT NULL,
+  generation    INTEGER NOT NULL DEFAULT 0,
+  refresh_hash  TEXT NOT NULL DEFAULT '',
+  previous_hash TEXT NOT NULL DEFAULT '',
+  salt          TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (workspace_id, key_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX client_grants_by_end ON client_grants (ends_ms);
 
 CREATE TABLE signup_links (
   workspace_id TEXT NOT NULL,

@@ -1,0 +1,130 @@
+"""Who a client is: by the document that its id is the address of, or by what it registered.
+
+A document is fetched for a signed-in person alone, through the SSRF guard, without redirects and with a bound on its
+size; it is kept for a few minutes. A registration is stored nowhere: its id carries it, signed. So a flood of them
+fills nothing and pushes no other client out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from assent.kernel import tokens
+from assent.kernel.limits import MINUTE_MS
+from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.serving.oauth.grammar import (
+    SHARED_SECRETS,
+    BadRequest,
+    Client,
+    ClientMetadata,
+    is_document,
+    read_client,
+)
+
+T = TypeVar("T")
+
+FETCH_SECONDS: Final = 5.0
+MAX_DOCUMENT_BYTES: Final = 16_384
+"""Three times what the specification recommends at most."""
+KEPT_MS: Final = 5 * MINUTE_MS
+MOST_KEPT: Final = 200
+MAX_REGISTERED_BYTES: Final = 900
+"""What a client may register: its id is a third longer, and stands in addresses and cookies."""
+UNIQUE_BYTES: Final = 6
+
+
+class Clients:
+    """Finds clients. Keeps the documents that were fetched last."""
+
+    def __init__(self, allow_hosts: tuple[str, ...]) -> None:
+        """`allow_hosts` are private hosts that documents of the owner's clients may come from."""
+        self._allow_hosts = allow_hosts
+        self._kept: dict[tuple[str, bool], tuple[int, Client]] = {}
+
+    async def find(self, client_id: str, ring: KeyRing, now_ms: int, *, owned: bool) -> Client:
+        """Return a client by its id. Raises `BadRequest`."""
+        if not is_document(client_id):
+            return read_registered(client_id, ring)
+        at = client_id, owned
+        if at in self._kept and 0 <= now_ms - self._kept[at][0] < KEPT_MS:
+            return self._kept[at][1]
+        metadata = await self._fetch(client_id, ClientMetadata, owned=owned)
+        if metadata.client_id != client_id:
+            raise BadRequest("invalid_client", "The document of the client is about another client.")
+        if metadata.token_endpoint_auth_method in SHARED_SECRETS:
+            raise BadRequest("invalid_client", "The client wants to use a secret that it cannot have.")
+        client = read_client(client_id, metadata, urlsplit(client_id).hostname or "")
+        while len(self._kept) >= MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        self._kept[at] = now_ms, client
+        return client
+
+    async def fetch_keys(self, jwks_uri: str, *, owned: bool) -> list[Any]:
+        """Return the keys that a client publishes. Raises `BadRequest`."""
+        keys = (await self._fetch(jwks_uri, dict[str, Any], owned=owned)).get("keys")
+        return keys if isinstance(keys, list) else []
+
+    async def _fetch(self, url: str, kind: type[T], *, owned: bool) -> T:
+        from assent.net.addresses import FetchRefused, check
+        from assent.net.outgoing import send_json
+
+        host = urlsplit(url).hostname
+        try:
+            target = await check(url, allow_hosts=self._allow_hosts if owned else ())
+            if target.url.scheme != "https":
+                raise FetchRefused("scheme", "Only https addresses are allowed.")
+            answer = await send_json(
+                "GET",
+                target,
+                b"",
+                headers={"accept": "application/json"},
+                timeout_seconds=FETCH_SECONDS,
+                max_bytes=MAX_DOCUMENT_BYTES + 1,
+            )
+        except FetchRefused as refused:
+            raise BadRequest(
+                "invalid_client", f"{host} does not describe the client: {refused.text}"
+            ) from None
+        is_json = answer.content_type == "application/json" or answer.content_type.endswith("+json")
+        if answer.status != 200 or not is_json or len(answer.body) > MAX_DOCUMENT_BYTES:
+            raise BadRequest("invalid_client", f"{host} does not describe the client with a short document.")
+        return decode(answer.body, kind, "invalid_client")
+
+
+def decode(body: bytes, kind: type[T], error: str) -> T:
+    """Return JSON that a client wrote. Raises `BadRequest`."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BadRequest(error, "The metadata of the client is not JSON as RFC 7591 has it.") from None
+
+
+def register(metadata: ClientMetadata, ring: KeyRing, entropy: bytes) -> Client:
+    """Return a client with the id that carries what it registered. Raises `BadRequest`."""
+    client = read_client("", metadata, "")
+    if client.redirect_uris != metadata.redirect_uris:
+        raise BadRequest(
+            "invalid_redirect_uri",
+            "Each redirect_uri needs https://, or http:// with a loopback host, and no fragment.",
+        )
+    kept = ClientMetadata(
+        client.redirect_uris,
+        client_id=tokens.encode(entropy),
+        client_name=metadata.client_name and client.name,
+    )
+    payload = msgspec.json.encode(kept)
+    if len(payload) > MAX_REGISTERED_BYTES:
+        raise BadRequest("invalid_client_metadata", "Register a shorter name, or fewer redirect_uris.")
+    return msgspec.structs.replace(client, client_id=ring.sign(payload))
+
+
+def read_registered(client_id: str, ring: KeyRing) -> Client:
+    """Return the client that an id of this server carries. Raises `BadRequest`."""
+    try:
+        payload = ring.verify(client_id)
+    except TokenInvalid:
+        raise BadRequest("invalid_client", "This server does not know the client.", 401) from None
+    return read_client(client_id, decode(payload, ClientMetadata, "invalid_client"), "")

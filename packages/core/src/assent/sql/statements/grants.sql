@@ -1,0 +1,63 @@
+-- name: insert_client_grant
+-- Insert what a person allowed a client. Its code was not used yet.
+INSERT INTO client_grants (workspace_id, key_id, client_hash, jwks_uri, redirect_hash, challenge, asked, scopes, ends_ms)
+VALUES (:workspace_id, :key_id, :client_hash, :jwks_uri, :redirect_hash, :challenge, :asked, :scopes, :ends_ms)
+
+-- name: use_client_code
+-- Compare and set: of concurrent uses of a code one gets the row.
+UPDATE client_grants SET generation = 1 WHERE workspace_id = :workspace_id AND key_id = :key_id AND generation = 0
+RETURNING client_hash, redirect_hash, challenge, ends_ms
+
+-- name: find_client_grant
+-- Find which client a grant belongs to, where that client publishes its keys, and what it asked for and may do.
+SELECT client_hash, jwks_uri, asked, scopes, salt FROM client_grants
+WHERE workspace_id = :workspace_id AND key_id = :key_id
+
+-- name: lock_client_grant [sqlite]
+-- A grant whose key was not revoked. The single writer is the lock.
+SELECT g.client_hash, g.scopes, g.ends_ms, g.generation, g.refresh_hash, g.previous_hash, g.salt, k.mode, k.person_id
+FROM client_grants g JOIN api_keys k ON k.workspace_id = g.workspace_id AND k.key_id = g.key_id
+WHERE g.workspace_id = :workspace_id AND g.key_id = :key_id AND k.revoked_ms IS NULL
+
+-- name: lock_client_grant [postgres]
+-- As on SQLite, locked.
+SELECT g.client_hash, g.scopes, g.ends_ms, g.generation, g.refresh_hash, g.previous_hash, g.salt, k.mode, k.person_id
+FROM client_grants g JOIN api_keys k ON k.workspace_id = g.workspace_id AND k.key_id = g.key_id
+WHERE g.workspace_id = :workspace_id AND g.key_id = :key_id AND k.revoked_ms IS NULL
+FOR UPDATE
+
+-- name: find_member
+-- Find whether a person may be in a workspace.
+SELECT p.person_id FROM people p
+WHERE p.workspace_id = :workspace_id AND p.person_id = :person_id AND p.ended_ms IS NULL AND (p.role = 'owner'
+  OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :place AND m.person_id = p.person_id))
+
+-- name: set_client_refresh
+-- Store the newest refresh token of a grant.
+UPDATE client_grants SET generation = :generation, refresh_hash = :refresh_hash, previous_hash = :previous_hash,
+  salt = :salt, ends_ms = :ends_ms
+WHERE workspace_id = :workspace_id AND key_id = :key_id
+
+-- name: confirm_client_grant
+-- The client has its newest tokens: the refresh token before them ends.
+UPDATE client_grants SET salt = '' WHERE workspace_id = :workspace_id AND key_id = :key_id
+
+-- name: set_access_token
+-- Give the key of a grant its next secret.
+UPDATE api_keys SET secret_hash = :secret_hash, expires_ms = :expires_ms, scopes = :scopes
+WHERE workspace_id = :workspace_id AND key_id = :key_id
+
+-- name: end_client_keys
+-- End the keys that a person allowed clients, in every workspace.
+UPDATE api_keys SET revoked_ms = :now_ms WHERE person_id = :person_id AND client IS NOT NULL AND revoked_ms IS NULL
+
+-- name: end_forgotten_client_keys
+-- End the keys of a batch of grants that nobody redeemed or renewed.
+UPDATE api_keys SET revoked_ms = :now_ms WHERE revoked_ms IS NULL AND client IS NOT NULL AND (workspace_id, key_id) IN (
+  SELECT workspace_id, key_id FROM client_grants WHERE ends_ms <= :now_ms ORDER BY ends_ms LIMIT :most)
+
+-- name: delete_ended_client_grants
+-- Delete that batch.
+DELETE FROM client_grants WHERE (workspace_id, key_id) IN (
+  SELECT workspace_id, key_id FROM client_grants WHERE ends_ms <= :now_ms ORDER BY ends_ms LIMIT :most)
+RETURNING key_id
