@@ -22,14 +22,21 @@ bring chromium-headless-shell chromium-headless-shell "the pages in a real brows
 bring spin spin "the model of an action's life"
 bring cc gcc "the model of an action's life"
 
-# Debian's package would start a web server, so its program is only unpacked.
-if ! command -v nginx >/dev/null && [ ! -x .programs/usr/sbin/nginx ]; then
-    echo "Unpacking Debian's nginx ..." >&2
-    rm -rf .programs && mkdir .programs
-    (cd .programs && { apt-get download nginx || { apt-get update && apt-get download nginx; }; } && dpkg -x nginx_*.deb .) \
-        >/dev/null 2>&1 || rm -rf .programs
-fi
-if ! command -v nginx >/dev/null && [ ! -x .programs/usr/sbin/nginx ]; then
-    echo "not run: the reverse proxy of deploy/nginx.conf, because nginx is missing and could not be downloaded" \
-        "(Debian: apt-get install nginx)"
-fi
+# Debian's packages would start servers, so their programs are only unpacked.
+# program, Debian packages, what is not run without it
+unpack() {
+    if command -v "$1" >/dev/null || [ -x ".programs/usr/sbin/$1" ]; then
+        return 0
+    fi
+    echo "Unpacking Debian's $1 ..." >&2
+    rm -rf ".programs/$1" && mkdir -p ".programs/$1"
+    # shellcheck disable=SC2086 # several packages
+    (cd ".programs/$1" && { apt-get download $2 || { apt-get update && apt-get download $2; }; } \
+        && for package in *.deb; do dpkg -x "$package" .. || exit 1; done) >/dev/null 2>&1 || true
+    if [ ! -x ".programs/usr/sbin/$1" ]; then
+        echo "not run: $3, because $1 is missing and could not be downloaded (Debian: apt-get install $1)"
+    fi
+}
+
+unpack nginx nginx "the reverse proxy of deploy/nginx.conf"
+unpack pgbouncer "pgbouncer libevent-2.1-7 libc-ares2" "the tests through a pooler"

@@ -125,6 +125,7 @@ class App:
         self.store = open_store(
             settings.database_url,
             pool_size=settings.pool_size,
+            statement_cache=settings.statement_cache,
             is_alone=lambda: self.is_alone(),
             follow=self.clock.follow if isinstance(self.clock, SystemClock) else None,
             prepare=self._prepare_store,

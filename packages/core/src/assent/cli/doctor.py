@@ -102,6 +102,18 @@ async def _replication(settings: Settings, store: Store) -> DoctorCheck:
     )
 
 
+async def _pooler(settings: Settings, store: Store) -> DoctorCheck:
+    """Show whether a pooler is between, and what follows for prepared statements."""
+    from assent.stores.postgres import connect
+    from assent.stores.postgres_connection import is_pooled
+
+    async with connect(settings.database_url) as connection:
+        pooled = await is_pooled(connection)
+    kept = settings.statement_cache == "on" or (settings.statement_cache == "auto" and not pooled)
+    detail = f"{'a pooler is' if pooled else 'none is'} between; statements are {'' if kept else 'not '}kept prepared"
+    return DoctorCheck("pooler", True, detail)
+
+
 async def _sending(settings: Settings, store: Store) -> DoctorCheck:
     """Show where sending is frozen."""
     found = await store.read(freezes.list_all)
@@ -273,8 +285,8 @@ LOOKS: Final[tuple[tuple[str, Look], ...]] = (
     ("audit copies", _copies),
     ("restores", _restores),
 )
-"""The checks by name. PostgreSQL has one more."""
-REPLICATION: Final = ("replication", _replication)
+"""The checks by name. PostgreSQL has more."""
+OF_POSTGRES: Final = (("replication", _replication), ("pooler", _pooler))
 
 
 HONEST_LIMIT: Final = (
@@ -452,9 +464,9 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
     checks = [DoctorCheck(name, True, f"{shown}, schema version {state.current}")]
     states = (check_component(settings, each, embedded) for each in state.components)
     checks += (check for check in states if check is not None)
-    store = open_store(settings.database_url, pool_size=1)
+    store = open_store(settings.database_url, pool_size=1, statement_cache=settings.statement_cache)
     try:
-        for about, look in (*(() if embedded else (REPLICATION,)), *LOOKS):
+        for about, look in (*(() if embedded else OF_POSTGRES), *LOOKS):
             try:
                 checks.append(await look(settings, store))
             except Exception as error:

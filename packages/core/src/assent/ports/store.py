@@ -147,7 +147,7 @@ class StoreUnavailable(Exception):  # noqa: N818 - a state of the world, not a p
 
 
 class SchemaMismatch(StoreUnavailable):
-    """This release cannot use the schema of the database. The message says what to do."""
+    """This release cannot use the database as it is set up. The message says what to do."""
 
 
 class SchemaTooNew(SchemaMismatch):

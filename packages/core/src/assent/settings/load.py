@@ -136,6 +136,7 @@ class Settings(Record, kw_only=True):
     hubspot_url: str = "https://api.hubapi.com"
     telegram_url: str = "https://api.telegram.org"
     pool_size: int = 10
+    statement_cache: str = "auto"
     no_color: bool = False
     database_in_file: bool = False
     """Another process that reads the file then needs no flag for it."""

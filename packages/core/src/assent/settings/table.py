@@ -533,6 +533,13 @@ TABLE: Final = (
     *PROVIDERS,
     _count("pool_size", 1, 1_000, "Connections to PostgreSQL of one process."),
     Setting(
+        name="statement_cache",
+        kind=Kind.CHOICE,
+        choices=("auto", "on", "off"),
+        doc="Whether connections to PostgreSQL keep prepared statements. `auto` keeps them unless a pooler is between; "
+        "`on` is faster through a pooler that keeps them, too; `off` is for a pooler that cannot be seen.",
+    ),
+    Setting(
         name="no_color",
         variable="NO_COLOR",
         kind=Kind.PRESENCE,

@@ -30,6 +30,7 @@ def open_store(
     follow: Callable[[int, int], None] | None = None,
     prepare: Callable[[], Awaitable[None]] | None = None,
     list_components: ListComponents = tuple,
+    statement_cache: str = "auto",
 ) -> CountingStore:
     """Return the store for a database URL. Does no I/O: the store connects in `open` or at its
     first call.
@@ -39,6 +40,8 @@ def open_store(
     many milliseconds ago at most it was read: at every new connection, and about once a second while
     the journal grows. `prepare` runs before the first call and may use the store; other calls wait
     for it, share its error, and a later call repeats it.
+    `statement_cache` says whether PostgreSQL's connections keep prepared statements: on, off, or (auto) where no pooler
+    is between.
     `list_components` gives the components whose tables the store creates and migrates.
     """
     if url.startswith(POSTGRES):
@@ -51,6 +54,7 @@ def open_store(
             follow=follow,
             prepare=prepare,
             list_components=list_components,
+            statement_cache=statement_cache,
         )
     path = sqlite_path(url)
     from assent.stores.sqlite import READERS, SqliteStore

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from assent.kernel.distribution import word_install
 from assent.kernel.ids import SYSTEM_WORKSPACE
-from assent.ports import Begin, Clock, Rows, Single, StoreUnavailable
+from assent.ports import Begin, Clock, Rows, SchemaMismatch, Single, StoreUnavailable
 from assent.sql.loader import statements
 from assent.stores.first_use import FirstUse
 
@@ -82,6 +82,7 @@ class PostgresStore:
         follow: Callable[[int, int], None] | None = None,
         prepare: Callable[[], Awaitable[None]] | None = None,
         list_components: ListComponents = tuple,
+        statement_cache: str = "auto",
     ) -> None:
         require_driver()
         self.written = asyncio.Event()
@@ -92,6 +93,7 @@ class PostgresStore:
         self._clock = clock
         self._follow = follow
         self._list_components = list_components
+        self._statement_cache = statement_cache
         self._places: dict[asyncio.AbstractEventLoop, _LoopState] = {}
         self._closed = False
         self._hosts: Hosts | None = None
@@ -205,12 +207,18 @@ class PostgresStore:
     async def _make_pool(self) -> Pool:
         import asyncpg
 
+        from assent.stores.postgres_connection import POOLED, UNCACHED, is_pooled, keeps_statements
         from assent.stores.postgres_schema import check_or_create
 
         now_ms = self._clock.now_ms() if self._clock is not None else time.time_ns() // 1_000_000
         hosts = self._find_hosts()
         async with connect(hosts) as connection:
             await check_or_create(connection, now_ms, self._list_components())
+            pooled = await is_pooled(connection)
+        if self._statement_cache == "on" and pooled and not await keeps_statements(hosts):
+            raise SchemaMismatch(POOLED)
+        uncached = self._statement_cache == "off" or (self._statement_cache == "auto" and pooled)
+        cached = {"statement_cache_size": CACHED_STATEMENTS, "max_cached_statement_lifetime": 0}
         return await asyncpg.create_pool(
             self._url,
             connect=hosts.connect,
@@ -218,8 +226,7 @@ class PostgresStore:
             max_size=self._pool_size,
             reset=_leave_as_is,
             command_timeout=COMMAND_SECONDS,
-            statement_cache_size=CACHED_STATEMENTS,
-            max_cached_statement_lifetime=0,
+            **(UNCACHED if uncached else cached),
             server_settings={"application_name": "assent"},
         )
 

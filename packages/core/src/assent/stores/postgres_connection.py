@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from types import CodeType, GeneratorType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
     Connection = PoolConnectionProxy[asyncpg.Record]
     DirectConnection = asyncpg.Connection[asyncpg.Record]
+    _Driven = DirectConnection
+else:
+    _Driven = asyncpg.Connection
 
 T = TypeVar("T")
 
@@ -60,6 +63,14 @@ no such database, configuration file."""
 
 UNAVAILABLE_CODES = frozenset({"25006", "42501", "55P03", "XX001", "XX002"})
 """Read-only server, missing privilege, lock time-out, damaged data or index."""
+
+FORGOTTEN_STATEMENTS = frozenset({"26000", "42P05"})
+"""A prepared statement that is not there, or is there already: another connection prepared it."""
+
+POOLED: Final = (
+    "A pooler gives the transactions of this process to changing connections of the database, and statements that were "
+    "prepared on one are not known on the next. Set ASSENT_STATEMENT_CACHE to auto or off."
+)
 
 
 class Again(StoreUnavailable):
@@ -89,6 +100,8 @@ def meaning(error: Exception, *, lost: bool = False, committing: bool = False) -
         return StoreUnavailable(text)
     if lost or state in LOST_CODES:
         return StoreUnavailable(text) if committing else Lost(text)
+    if state in FORGOTTEN_STATEMENTS:
+        return StoreUnavailable(f"{text}. {POOLED}")
     if state[:2] in UNAVAILABLE_CLASSES or state in UNAVAILABLE_CODES or isinstance(error, OSError):
         return StoreUnavailable(text)
     return error
@@ -225,6 +238,65 @@ class ReplacedServer(ConnectionError):  # noqa: N818 - a state of the world
     """The server was replaced by one with a later timeline."""
 
 
+class UncachedConnection(_Driven):
+    """A connection that may go through a pooler. A statement is sent in two messages, to parse and to run it; outside a
+    transaction a pooler may give the second to another server connection, and to a statement of someone else."""
+
+    async def fetch(self, *arguments: Any, **options: Any) -> Any:
+        return await self._together(super().fetch, arguments, options)
+
+    async def fetchrow(self, *arguments: Any, **options: Any) -> Any:
+        return await self._together(super().fetchrow, arguments, options)
+
+    async def fetchval(self, *arguments: Any, **options: Any) -> Any:
+        return await self._together(super().fetchval, arguments, options)
+
+    async def _together(self, ask: Callable[..., Any], arguments: Any, options: Any) -> Any:
+        if self.is_in_transaction():
+            return await ask(*arguments, **options)
+        async with self.transaction():
+            return await ask(*arguments, **options)
+
+
+UNCACHED: Final[dict[str, Any]] = {"statement_cache_size": 0, "connection_class": UncachedConnection}
+"""Options of a connection that a pooler cannot mislead."""
+
+BACKEND: Final = "SELECT pg_backend_pid()"
+PROBED_CONNECTIONS: Final = 20
+"""As many as pgbouncer has for a database by default."""
+
+
+async def is_pooled(connection: DirectConnection) -> bool:
+    """Whether a pooler is between: it has a process id of its own, by which it finds what to cancel."""
+    return bool(connection.get_server_pid() != await connection.fetchval(BACKEND))
+
+
+async def keeps_statements(hosts: Hosts) -> bool:
+    """Whether a statement that was prepared is still known when another transaction has taken the server connection.
+    Others are begun until one has it: in session mode none gets it."""
+    async with AsyncExitStack() as stack:
+
+        async def connect(**options: Any) -> DirectConnection:
+            connection = await hosts.connect(**options)
+            stack.callback(connection.terminate)
+            return connection
+
+        try:
+            prepared = await (await connect(statement_cache_size=1)).prepare(BACKEND)
+            home = await prepared.fetchval()
+            with suppress(TimeoutError):  # no connection is left, and none was `home`
+                async with asyncio.timeout(HOST_SECONDS):
+                    for _ in range(PROBED_CONNECTIONS):
+                        other = await connect()
+                        await other.transaction().start()
+                        if await other.fetchval(BACKEND) == home:
+                            break
+            await prepared.fetchval(timeout=HOST_SECONDS)
+            return True
+        except (TimeoutError, asyncpg.PostgresError):
+            return False
+
+
 class Hosts:
     """The servers of one address."""
 
@@ -243,7 +315,9 @@ class Hosts:
 
     async def connect(self, *_: Any, **options: Any) -> DirectConnection:
         """Open a connection to a host that takes writes. Takes the arguments of `asyncpg.connect`;
-        the address is that of this object."""
+        the address is that of this object. Without `statement_cache_size` it keeps no prepared statements."""
+        if "statement_cache_size" not in options:
+            options = UNCACHED | options
         last: Exception | None = None
         seconds = HOST_SECONDS if len(self._urls) > 1 else CONNECT_SECONDS
         for url in list(self._urls):
