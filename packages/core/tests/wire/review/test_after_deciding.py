@@ -48,7 +48,7 @@ async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads
     action = run.actions[0].id
     browser = await server.owner()
     for decision, fields, said in (
-        ("ask", {"text": "Shorter."}, "Your agent can read what you asked for"),
+        ("ask", {"text": "Shorter."}, "Your agent reads what you asked for"),
         ("approve", {}, "Approved."),
         ("reject", {"reason": "No."}, "Rejected."),
     ):

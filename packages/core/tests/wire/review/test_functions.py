@@ -291,11 +291,11 @@ async def test_the_edit_page_compares_arguments_and_stores_nothing(server: Bank)
 @AT_ONCE
 async def test_an_approval_that_also_runs_it_says_so_and_does(server: Bank) -> None:
     run, action_id, page = await staged(server)
-    assert "Pays the money back." in page and "The approval also runs it, at once." in page
+    assert "Pays the money back." in page and "Your approval also runs it." in page
     found = form(page, action_id, "approve")
     assert list(found.buttons) == [("", "", "")]
     assert "<summary>Approve and run</summary>" in page and ">Approve and run now</button>" in page
-    assert "The approval runs it at once. It cannot be withdrawn." in page
+    assert "The approval runs it at once." in page
     answer = await server.decide(await server.owner(), run.run_id, action_id, "approve")
     assert "did=send" in answer.headers["location"]
     await server.run_jobs()

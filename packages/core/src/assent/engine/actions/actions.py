@@ -471,6 +471,16 @@ def revise(before: Action, changed: Action) -> Transaction[None]:
     yield from store_view(changed)
 
 
+SHOWN: Final = 0
+WITH_AGENT: Final = 2
+"""Values of the column `held`; 1 is part of a flood. The inbox asks people about what is 0 alone."""
+
+
+def hold(action: Action, held: int) -> Transaction[None]:
+    """Take an action that waits out of what people are asked about, or back into it."""
+    yield statements.hold_action(workspace_id=action.workspace_id, action_id=action.action_id, held=held)
+
+
 def store_view(action: Action) -> Transaction[None]:
     yield statements.store_view(
         workspace_id=action.workspace_id, action_id=action.action_id, view=_text(action.view)

@@ -5,7 +5,8 @@ Every decision stores who made it and the assurance that it was a person (C8). I
 record under its lock; nothing that the caller claims about the record changes the result (E65).
 
 A change request is stored in the action's `metadata.changesAsked`, oldest first, where the agent reads it. The status
-and an approval stay as they are.
+and an approval stay as they are. What waited then waits for the agent, and is no longer counted as waiting for people,
+until its content is another.
 """
 
 from __future__ import annotations
@@ -252,6 +253,8 @@ def edit(
         policy=digest_policy(policy),
     )
     yield from actions.revise(action, changed)
+    if is_with_agent(action):
+        yield from actions.hold(action, actions.SHOWN)
     done = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
     yield from hooks.on_decided(
         Decided(
@@ -307,6 +310,8 @@ def ask_for_changes(
     kept = [*list_change_requests(action), wish][-MOST_KEPT:]
     changed = msgspec.structs.replace(action, metadata={**action.metadata, CHANGES_ASKED: kept})
     stored = yield from actions.put_without_event(changed)
+    if action.status is Status.AWAITING_APPROVAL:
+        yield from actions.hold(action, actions.WITH_AGENT)
     yield from actions.note(action, "changes_asked", describe_decider(decider, text=text), now_ms)
     return stored
 
@@ -315,6 +320,16 @@ def list_change_requests(action: Action) -> list[dict[str, Any]]:
     """Return the change requests of an action, oldest first."""
     kept = action.metadata.get(CHANGES_ASKED)
     return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []
+
+
+def is_with_agent(action: Action) -> bool:
+    """Whether an action waits for its agent: changes of its present content were asked for."""
+    asked = list_change_requests(action)
+    return (
+        action.status is Status.AWAITING_APPROVAL
+        and bool(asked)
+        and asked[-1].get("revision") == action.revision
+    )
 
 
 HAND_OVER: Final[dict[str, Any]] = {"connector": MANUAL, "target": None}

@@ -74,7 +74,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -105,6 +105,7 @@ from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import EffectServices, ExecutionServices
 from assent.gate import gate
+from assent.gate.content.cleaning import printable
 from assent.gate.records import Action, Attempt, is_test
 from assent.gate.transitions import Move, path
 from assent.kernel import canonical
@@ -127,6 +128,9 @@ from assent.present.outlook import Executed, advise, describe_binding
 log = logging.getLogger("assent.execution")
 
 T = TypeVar("T")
+
+FAILURE_CHARS: Final = 200
+"""How much of the text of an undeclared exception people are shown."""
 
 
 class ExecutionOrder(Record, kw_only=True):
@@ -342,7 +346,9 @@ async def await_outcome(
         return _judge_failure(connector, ctx, f"no answer within {ctx.timeout_seconds:g} seconds")
     except Exception as error:
         log.exception("connector %s failed in an undeclared way", connector.id)
-        return _judge_failure(connector, ctx, f"the connector failed: {type(error).__name__}")
+        said = " ".join(printable(str(error)[:FAILURE_CHARS]).split())
+        named = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        return _judge_failure(connector, ctx, f"the connector failed: {named}")
     finally:
         ctx.close()
 

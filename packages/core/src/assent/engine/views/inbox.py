@@ -6,6 +6,7 @@ Every statement checks access to the workspace: an owner sees all, a member thei
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -89,6 +90,8 @@ class Inbox(Record):
     unknown: tuple[Waiting, ...]
     stopped: tuple[Waiting, ...]
     """Approved but not delivered."""
+    with_agent: tuple[Waiting, ...]
+    """What an agent is asked to change, and what it may send."""
     scheduled: tuple[Waiting, ...]
     """Approved for a later time."""
     done: tuple[Waiting, ...]
@@ -142,6 +145,7 @@ def read_inbox(
     stopped: Rows = ()
     scheduled: Rows = ()
     done: Rows = ()
+    changing: Rows = ()
     held: tuple[HeldGroup, ...] = ()
     signups: tuple[SignupLink, ...] = ()
     # What expires soon still waits: no other section has any of it.
@@ -150,6 +154,7 @@ def read_inbox(
         stopped = yield statements.list_stopped_for(
             **who, now_ms=now_ms, since_ms=now_ms - FAILED_SHOWN_MS, most=MOST_STOPPED
         )
+        changing = yield statements.list_with_agent_for(**who, now_ms=now_ms, most=MOST_STOPPED)
         if wanted == InboxFilter():
             held = yield from flood.list_groups(person.person_id, now_ms, everywhere=person.is_owner)
             signups = (yield from signup.list_open(now_ms)) if person.is_owner else ()
@@ -163,7 +168,8 @@ def read_inbox(
         candidates=candidates,
         counts=counts,
         unknown=_select(unknown, wanted),
-        stopped=_select(stopped, wanted),
+        stopped=_select([row for row in stopped if not row["with_agent"]], wanted),
+        with_agent=_select([*changing, *(row for row in stopped if row["with_agent"])], wanted),
         scheduled=tuple(sorted(_select(scheduled, wanted), key=lambda each: each.action.schedule_ms or 0)),
         done=_select(done, wanted),
         held=held,
@@ -231,11 +237,11 @@ def find_line(person: Person, action_id: str) -> Transaction[Waiting | None]:
     return (yield from _with_approvals((line,)))[0]
 
 
-def _lines(rows: Rows) -> tuple[Waiting, ...]:
+def _lines(rows: Iterable[Row]) -> tuple[Waiting, ...]:
     return tuple(_line(row) for row in rows)
 
 
-def _select(rows: Rows, wanted: InboxFilter) -> tuple[Waiting, ...]:
+def _select(rows: Iterable[Row], wanted: InboxFilter) -> tuple[Waiting, ...]:
     """Return the lines of a section that a filter lets through, without failed actions that were staged again. A
     section is short."""
     return tuple(

@@ -72,6 +72,10 @@ UPDATE actions SET held = 0
 WHERE held = 1 AND workspace_id = :workspace_id AND proposed_by = :proposed_by AND created_ms <= :until_ms
 RETURNING action_id
 
+-- name: hold_action
+-- Change whether people are asked about an action that waits.
+UPDATE actions SET held = :held WHERE workspace_id = :workspace_id AND action_id = :action_id
+
 -- name: list_held_groups
 -- List who proposed too much at once, in the workspaces of a person.
 SELECT g.*, w.name AS workspace_name FROM (

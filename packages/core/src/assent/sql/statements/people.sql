@@ -322,7 +322,8 @@ ORDER BY a.action_id
 
 -- name: list_stopped_for
 -- List approved actions that were not sent, newest first: refused for good in the last days, or waiting without a job
--- that sends them. Workflow steps are never sent. Each kind is selected in the order of its own index.
+-- that sends them. Workflow steps are never sent. Each kind is selected in the order of its own index. What was only
+-- approved, and can be sent, is with its agent.
 WITH unsent AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND execution_state IN ('none', 'retryable')
@@ -341,6 +342,29 @@ WITH unsent AS (
   ORDER BY created_ms DESC, action_id DESC LIMIT :most
 ), picked AS (
   SELECT workspace_id, action_id FROM unsent UNION ALL SELECT workspace_id, action_id FROM failed
+  ORDER BY action_id DESC LIMIT :most
+)
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, r.inputs AS run_inputs,
+  CASE WHEN a.status = 'approved' AND a.execution_state = 'none' AND a.effect NOT LIKE '%"connector":"manual"%'
+      AND a.preflight NOT LIKE '%"connectorReady":false%' AND NOT EXISTS (SELECT 1 FROM jobs j
+        WHERE j.workspace_id = a.workspace_id AND j.kind = 'send_approved_action'
+        AND j.key >= a.action_id || ':' AND j.key < a.action_id || ';' AND j.last_error IS NOT NULL)
+    THEN 1 ELSE 0 END AS with_agent
+FROM picked
+JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
+LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN runs r ON r.workspace_id = a.workspace_id AND r.run_id = a.run_id
+LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
+ORDER BY a.action_id DESC
+
+-- name: list_with_agent_for
+-- List the waiting actions whose agents are asked for changes, newest first.
+WITH picked AS (
+  SELECT workspace_id, action_id FROM actions
+  WHERE held = 2 AND status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY action_id DESC LIMIT :most
 )
 SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, r.inputs AS run_inputs
@@ -415,6 +439,10 @@ SELECT (
     AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.workspace_id = a.workspace_id AND j.kind = 'send_approved_action'
       AND j.key >= a.action_id || ':' AND j.key < a.action_id || ';' AND j.state IN ('waiting', 'running')
       AND j.last_error IS NULL)
+    AND NOT (a.execution_state = 'none' AND a.effect NOT LIKE '%"connector":"manual"%'
+      AND a.preflight NOT LIKE '%"connectorReady":false%' AND NOT EXISTS (SELECT 1 FROM jobs j
+        WHERE j.workspace_id = a.workspace_id AND j.kind = 'send_approved_action'
+        AND j.key >= a.action_id || ':' AND j.key < a.action_id || ';' AND j.last_error IS NOT NULL))
     AND ((:everywhere = 1 AND a.workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
       OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
 ) + (

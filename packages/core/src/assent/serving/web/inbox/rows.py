@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote
 
+from assent.engine.actions.decisions import is_with_agent, list_change_requests
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.views.inbox import Waiting
 from assent.gate.effects import EffectTypes
@@ -53,7 +54,7 @@ def _explain_stop(action: Action, state: State) -> str:
         return action.preflight.connector_fix_hint
     if action.view.executes == "person":
         return "Say where it is once it is out."
-    return "It has not been run yet." if naming.is_function(action) else "It has not been sent yet."
+    return ""
 
 
 def _find_missing(effects: EffectTypes, action: Action) -> str:
@@ -87,6 +88,8 @@ def _tag(action: Action, state: State, ends_ms: int | None, now_ms: int) -> Badg
     """The mark at the end of a row."""
     if state == UNKNOWN:
         return Badge("Done?" if naming.is_function(action) else "Sent?", "ask")
+    if is_with_agent(action):
+        return Badge("Changes asked for", "info")
     if ends_ms is not None and ends_ms - now_ms <= EXPIRES_SOON_MS:
         return Badge(f"{_shorten_age(ends_ms - now_ms)} left", "warn")
     return SHORT.get(state) or _badge(action, state)
@@ -101,7 +104,7 @@ def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
     if stopped := _explain_stop(action, state):
         return stopped
     if state == UNKNOWN:
-        return "the connection broke while it was sent"
+        return naming.explain_doubt(action).rstrip(".")
     if changes := read_changes(action):
         return f"Not sent, it needs a new approval. {capital(describe_changes(changes))}."
     if missing:
@@ -110,6 +113,8 @@ def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
         return action.view.done.lower()
     if state == APPROVED and action.schedule_ms is not None:
         return f"due {relative(action.schedule_ms - now_ms)}"
+    if asked := list_change_requests(action) if is_with_agent(action) else []:
+        return f"{asked[-1].get('by', 'someone')} asked: {naming.shorten_value(asked[-1].get('text', ''))}"
     if line.approvals:
         return f"{len(line.approvals)} of {line.policy.require(action).approvers} approved"
     warnings = len(action.preflight.warnings)
@@ -157,7 +162,7 @@ def pane_values(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str
         **inbox_line(effects, waiting, now_ms),
         "what": naming.say_effect(action),
         "goal": waiting.goal,
-        "badge": naming.status_badge(action, now_ms),
+        "badge": naming.status_badge(action, now_ms, len(waiting.approvals), needed.approvers),
         "why": naming.explain_severity(action),
         "connector": action.view.via,
         "ready": action.preflight.connector_ready,

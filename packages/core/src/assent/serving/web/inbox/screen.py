@@ -42,7 +42,7 @@ MAX_SEARCH_CHARS: Final = 100
 MAX_FIRST_DIGITS: Final = 7
 """Of the number of actions that earlier searches have read."""
 
-SECTIONS: Final = ("stuck", "scheduled", "sent")
+SECTIONS: Final = ("stuck", "agent", "scheduled", "sent")
 """Sections that a chip shows alone."""
 
 DID: Final = {
@@ -106,6 +106,7 @@ async def show(visit: Visit) -> Response:
         "section": section,
         "unknown": _lines(visit, found.unknown) if section in ("", "stuck") else [],
         "stopped": _lines(visit, found.stopped) if section in ("", "stuck") else [],
+        "with_agent": _lines(visit, found.with_agent) if section in ("", "agent") else [],
         "held": [held_line(each, now_ms) for each in found.held] if not section else [],
         "signups": [signup_line(visit, each) for each in found.signups] if not section else [],
         "groups": groups,
@@ -191,7 +192,8 @@ def _list_approvable(groups: list[dict[str, Any]]) -> list[str]:
 def _first(found: Inbox, section: str) -> Waiting | None:
     """The item that the pane shows first."""
     needs_you = (*found.unknown, *found.stopped, *found.waiting)
-    shown = {"": needs_you, "stuck": needs_you, "scheduled": found.scheduled, "sent": found.done}[section]
+    beside = {"agent": found.with_agent, "scheduled": found.scheduled, "sent": found.done}
+    shown = beside.get(section, needs_you)
     return shown[0] if shown else None
 
 
@@ -223,6 +225,8 @@ def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str)
         chips.append(chip("High risk", counts.high, risk="high"))
     if counts.soon or query["soon"]:
         chips.append(chip("Expiring", counts.soon, soon="1"))
+    if found.with_agent or section == "agent":
+        chips.append(chip("With your agent", len(found.with_agent), show="agent"))
     if found.scheduled or section == "scheduled":
         chips.append(chip("Scheduled", len(found.scheduled), show="scheduled"))
     if found.done or section == "sent":

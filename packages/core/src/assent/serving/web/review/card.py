@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from assent.engine.actions import decisions
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.hooks import Origin
@@ -17,7 +19,7 @@ from assent.extensions.effect_types import render_value
 from assent.gate.effects import EffectTypes
 from assent.gate.mail import keeps_requests
 from assent.gate.pictures import IMAGE
-from assent.gate.policy import counts
+from assent.gate.policy import Requirement, counts, holds
 from assent.gate.preflight import Readiness, is_expired, is_overdue
 from assent.gate.records import Action, Effect, Media, Status
 from assent.gate.rules.drift import describe_change, read_changes
@@ -29,7 +31,7 @@ from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.present.cards import ManualBrief, manual_brief
 from assent.present.notes import is_unsent
-from assent.present.refusals import describe_freeze, explain_missing_type
+from assent.present.refusals import describe_freeze, explain_missing_type, is_step
 from assent.present.status_report import describe_next_try
 from assent.serving.web.connections.provider import find_connect_path
 from assent.serving.web.review import history as review_history
@@ -170,6 +172,24 @@ class Card(Record, kw_only=True):
     """The people who approved this content, as far as the server knows them."""
     needed: int
     """How many people must approve it."""
+    given: int
+    """How many approvals there are that count."""
+    own_yes: bool
+    """Whether one of them is that of this viewer."""
+    completes: bool
+    """Whether the approval of this viewer would be the last one that is missing."""
+    is_step: bool
+    """Whether it is a step of a workflow, which is never sent."""
+    with_agent: bool
+    """Whether its agent is to change it."""
+    via: str
+    """The connector's name within a sentence."""
+    undo_seconds: int
+    """How long what is approved here can be undone."""
+    undo: str
+    """When what is approved here is sent, and until when that can be undone."""
+    doubt: str
+    """Why it is not known whether it happened, or an empty text."""
     badge: Badge
     severity_why: str
     sends: bool
@@ -238,9 +258,29 @@ class Card(Record, kw_only=True):
     forms: dict[str, Form]
 
     @property
+    def is_mine(self) -> bool:
+        """Whether it waits for the decision of this viewer."""
+        return self.waiting and not self.with_agent and not self.own_yes
+
+    @property
+    def ball(self) -> str:
+        """Who has to do something next: this viewer, others, the agent, the server or nobody."""
+        if self.undecided or self.failed or (self.unsent and (self.brief or self.last_attempt)):
+            return "you"
+        if (
+            self.with_agent
+            or (self.unsent and not self.stopped)
+            or (self.is_step and self.is_open and self.approval)
+        ):
+            return "agent"
+        if self.waiting:
+            return "others"
+        return "server" if self.in_flight or self.scheduled or self.unsent else "nobody"
+
+    @property
     def undecided(self) -> bool:
-        """Whether it still needs an answer of a person."""
-        return self.waiting or self.unknown
+        """Whether it still needs an answer of this viewer."""
+        return self.is_mine or self.unknown
 
     @property
     def verb(self) -> Verb:
@@ -270,7 +310,10 @@ def build_card(
     stopped = describe_freeze(found.frozen, action)
     sending = _sending(action, None if stopped else job, now_ms)
     pictures = review_pictures.of_action(found, action)
-    given = found.approvals.get(ActionId(action.action_id), ())
+    own_yes = bool(looking.approver) and any(
+        yes.approver == looking.approver for yes in found.approvals.get(ActionId(action.action_id), ())
+    )
+    given, verb = found.approvals.get(ActionId(action.action_id), ()), VERBS[naming.is_function(action)]
     return Card(
         action=action,
         action_id=action.action_id,
@@ -280,7 +323,16 @@ def build_card(
         risk=preflight.severity.value,
         approvers=_list_approvers(action, given),
         needed=needed.approvers,
-        badge=naming.status_badge(action, now_ms),
+        given=len(given),
+        own_yes=own_yes,
+        completes=_completes(needed, given, action, looking),
+        is_step=is_step(action),
+        with_agent=decisions.is_with_agent(action),
+        via=naming.name_inside(view.via),
+        undo_seconds=looking.undo_seconds,
+        undo=naming.explain_undo(verb, looking.undo_seconds),
+        doubt=naming.explain_doubt(action) if state_of(action) == UNKNOWN else "",
+        badge=naming.status_badge(action, now_ms, len(given), needed.approvers),
         severity_why=naming.explain_severity(action),
         sends=view.executes == "server",
         at_once=sends_at_once(action) and not stopped,
@@ -310,7 +362,7 @@ def build_card(
         is_open=state_of(action) in OPEN and not is_expired(action, now_ms),
         in_flight=bool(sending),
         sending=sending,
-        approval=_approval(action, now_ms),
+        approval=_approval(found, action, now_ms),
         approvals=_approvals(found, action, now_ms),
         approved_by_some=bool(given),
         needs=naming.needs(needed),
@@ -337,7 +389,7 @@ def build_card(
             looking,
             may_approve,
             in_flight=bool(sending or stopped),
-            own_yes=bool(looking.approver) and any(yes.approver == looking.approver for yes in given),
+            own_yes=own_yes,
         ),
     )
 
@@ -363,13 +415,26 @@ def _last_attempt(action: Action, job: SendJob | None, now_ms: int, stopped: str
     return f"{said.removesuffix('.')}. {again}" if said and again else said
 
 
-def _approval(action: Action, now_ms: int) -> Approved | None:
+def _completes(
+    needed: Requirement, given: Iterable[GivenApproval], action: Action, looking: FormContext
+) -> bool:
+    if needed.approvers == 1 and not needed.groups:
+        return True
+    voices = {each.approver: each.voice for each in given} | {looking.approver: looking.voice}
+    return holds(voices.values(), needed, action)
+
+
+def _approval(found: RunReview, action: Action, now_ms: int) -> Approved | None:
     approval = action.approval
     if approval is None:
         return None
+    made = (
+        msgspec.json.decode(each.body) for each in reversed(found.events) if each.kind == "action_approve"
+    )
+    via = next((facts.get("via", "") for facts in made if facts.get("actionId") == action.action_id), "")
     return Approved(
         by=naming.name_approver(approval),
-        how=naming.describe_assurance(approval),
+        how=naming.describe_assurance(approval, via),
         at=when(approval.at_ms, now_ms),
         relayed=approval.claim in UNSURE,
         people=approval.approvers,
@@ -422,21 +487,19 @@ def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: FormCon
 
 def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
     """The headline: what waits for a decision, else the outcome. A run with one draft is named after it."""
-    mine = sum(card.waiting and "withdraw" not in card.forms for card in shown)
+    mine = sum(card.is_mine for card in shown)
     if mine:
         if len(shown) == 1:
             return shown[0].title
         return "One draft waits for you" if mine == 1 else f"{mine} drafts wait for you"
     if any(card.unknown for card in shown):
-        return (
-            "Did this go out? We lost the connection"
-            if not any(card.is_function for card in shown if card.unknown)
-            else "Was this done? We lost the connection"
-        )
+        return "Was this done?" if any(c.is_function for c in shown if c.unknown) else "Did this go out?"
     if any(card.in_flight for card in shown):
         return "On its way"
     if not has_actions:
         return "Nothing to approve here"
+    if any(card.with_agent for card in shown):
+        return "Your agent is asked to change this"
     if any(card.waiting for card in shown):
         return "You approved this; another person must, too"
     if all(card.expired for card in shown):
@@ -471,13 +534,15 @@ def _outcome(shown: tuple[Card, ...]) -> str:
     rejected = [card for card in shown if card.action.rejection is not None]
     if len(rejected) == len(shown):
         return _say(rejected, shown, "was rejected", "were rejected")
-    expired = sum(card.expired for card in shown)
-    return f"{len(rejected)} rejected, {expired} expired"
+    passed = [card for card in shown if card.is_step and card.approval]
+    if passed:
+        return _say(passed, shown, "is approved", "are approved")
+    return f"{len(rejected)} rejected, {sum(card.expired for card in shown)} expired"
 
 
 def _say(became: list[Card], shown: tuple[Card, ...], one: str, several: str) -> str:
     if len(shown) == 1:
-        noun = became[0].content.noun
+        noun = became[0].content.noun.removeprefix("your ").removeprefix("Your ")
         # The name of a function is often a phrase: “Throw goods away” is done.
         is_phrase = became[0].is_function and noun[:1].isupper()
         return f"“{noun}” {one}" if is_phrase else f"This {noun} {one}"

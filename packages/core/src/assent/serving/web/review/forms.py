@@ -127,6 +127,8 @@ class FormContext(Record):
     role: str = ""
     reach: Assurance = Assurance.LINK
     """What the viewer can come to by confirming."""
+    undo_seconds: int = 0
+    """How long what is approved here can be undone."""
 
     @property
     def voice(self) -> Voice:

@@ -126,7 +126,7 @@ SENDING: Final[dict[str, Sentence]] = {
     "action_succeed": "Sent; the provider confirmed it",
     "action_refuse": "The provider rejected it",
     "action_postpone": "Not sent; it can be tried again",
-    "action_lose": "No answer from the provider: the outcome is unknown",
+    "action_lose": "Not confirmed: the outcome is unknown",
     "action_restore": "A backup was restored: it may have been sent since",
     "restore_doubt": "A backup was restored: it is checked before it is sent",
     "action_found_done": "Found out: it had been sent",

@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from assent.engine.actions.approvals import GivenApproval
+from assent.engine.actions.decisions import is_with_agent
 from assent.extensions.effect_types import render_value
 from assent.gate.names import name_by_link
+from assent.gate.outcomes import REFERENCE
 from assent.gate.policy import Requirement
 from assent.gate.preflight import (
     MANY_RECIPIENTS,
@@ -33,8 +35,9 @@ from assent.gate.transitions import (
 )
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
-from assent.kernel.texts import truncate
+from assent.kernel.texts import to_text, truncate
 from assent.present.rule_text import describe_need
+from assent.serving.web.review.access import VIA
 from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import when
 
@@ -76,11 +79,13 @@ STATES_OF_FUNCTIONS: Final = {
 ASSURANCES: Final = {
     Assurance.AGENT: "An agent said that its user approved, in a chat. The server did not see a human decide.",
     Assurance.LINK: "The server knows the link, which the agent holds too, and not the person.",
-    Assurance.CLIENT: "They were signed in here, or answered in the dialog of their chat program.",
+    Assurance.CLIENT: "They answered in the dialog of their chat program.",
     Assurance.PERSON: "They were signed in on this server and confirmed it there.",
     Assurance.PASSKEY: "They confirmed it on this server with a passkey.",
 }
 
+ON_PAGE: Final = "They decided on a page, in a signed-in browser."
+"""The same assurance, of an approval on a page."""
 COULD_BE_AGENT: Final = "signed in, which an agent of this machine could do, too"
 COULD_BE_AGENT_HOW: Final = (
     "They were signed in. A check of this machine found that an agent there can sign in as them, too."
@@ -149,8 +154,8 @@ def say_effect(action: Action) -> str:
     if view.removes or not view.label:
         return f"{view.noun}: {words}"
     if view.preview.kind == "page":
-        return f"Publish on {_inside(view.destination.removeprefix('To '))}: {words}"
-    return f"Post on {_inside(view.label)}: {words}"
+        return f"Publish on {name_inside(view.destination.removeprefix('To '))}: {words}"
+    return f"Post on {name_inside(view.label)}: {words}"
 
 
 def _cut(text: str) -> str:
@@ -171,8 +176,12 @@ def say_place(action: Action) -> str:
     return (place[:1].upper() + place[1:] if place else view.noun) + thread
 
 
-def _inside(label: str) -> str:
-    """A channel's name within a sentence."""
+def _write(value: Any) -> str:
+    return "" if value is None else to_text(value)
+
+
+def name_inside(label: str) -> str:
+    """The name of a channel or a connector within a sentence."""
     return label[:1].lower() + label[1:] if label.startswith("Your ") else label
 
 
@@ -180,11 +189,16 @@ def name_state(action: Action, state: State) -> Badge:
     return (STATES_OF_FUNCTIONS if is_function(action) else STATES)[state]
 
 
-def status_badge(action: Action, now_ms: int) -> Badge:
-    """An approval by an agent or a link does not look like a person's."""
+def status_badge(action: Action, now_ms: int, given: int = 0, needed: int = 1) -> Badge:
+    """An approval by an agent or a link does not look like a person's. `given`: how many of several approvals
+    there are."""
     if is_expired(action, now_ms):
         return Badge("Expired")
     state = state_of(action)
+    if is_with_agent(action):
+        return Badge("Changes asked for", "info")
+    if state == AWAITING and given:
+        return Badge(f"{given} of {needed} approved", "warn")
     if state == EXECUTED:
         return Badge("Tested, not sent", "warn") if is_test(action) else Badge(action.view.done, "ok")
     if state == APPROVED and action.approval is not None and action.approval.claim in UNSURE:
@@ -193,9 +207,35 @@ def status_badge(action: Action, now_ms: int) -> Badge:
     return name_state(action, state)
 
 
-def describe_assurance(approval: Approval) -> str:
-    """Say how the server knows that a person approved."""
-    return ASSURANCES[approval.assurance] if approval.claimed is None else COULD_BE_AGENT_HOW
+def describe_assurance(approval: Approval, via: str) -> str:
+    """Say how the server knows that a person approved. `via`: where they did, by the journal."""
+    if approval.claimed is not None:
+        return COULD_BE_AGENT_HOW
+    on_page = approval.assurance is Assurance.CLIENT and via == VIA
+    return ON_PAGE if on_page else ASSURANCES[approval.assurance]
+
+
+def explain_undo(verb: Verb, seconds: int) -> str:
+    """Say when what is approved now is sent, and until when that can be undone."""
+    if not seconds:
+        return f"The approval {verb.does} it at once. After that it cannot be taken back."
+    then = "runs" if verb.now == "run" else "goes out"
+    return f"It {then} {seconds} seconds after the approval. Until then you can undo it."
+
+
+def explain_doubt(action: Action) -> str:
+    """Say why it is not known whether it happened, with the reference of the provider."""
+    why = _write(action.metadata.get("lastAttempt")).rstrip(".")
+    said = f"{name_inside(action.view.via)} did not confirm it"
+    said = f"{said[:1].upper()}{said[1:]}{f': {why}' if why else ''}."
+    if action.attempt is not None and action.attempt.lost_by_restore:
+        said = (
+            f"{why[:1].upper()}{why[1:]}."
+            if why
+            else "A backup was restored, and it may have been sent since."
+        )
+    reference = _write(action.metadata.get(REFERENCE))
+    return f"{said} Its reference there: {reference}." if reference else said
 
 
 def name_approver(approval: Approval) -> str:

@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assent.engine.actions import actions, approvals, content
+from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.content import describe
 from assent.engine.actions.reconciliation import can_be_asked
 from assent.engine.core import freezes, tenancy
@@ -53,7 +54,7 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
 from assent.ports import Begin, Connector, Transaction
-from assent.present.refusals import describe_freeze, explain_missing_type
+from assent.present.refusals import describe_freeze, explain_missing_type, is_step
 from assent.present.status_report import describe_run
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import find_session
@@ -156,7 +157,8 @@ class ReviewPages:
             return await self._finish(given.viewer, action, name, form)
         if isinstance(refused, Refusal | NeedsPerson):
             confirming, found = await self._confirming(), await self._look_up(request, shown)
-            await review_problems.ask_to_confirm(confirming, request, found, refused, form)
+            counted = await self._site.services.store.read(partial(list_counted, *found[1:]))
+            await review_problems.ask_to_confirm(confirming, request, (*found, counted), refused, form)
         return await self._show(request, shown, review_problems.explain(refused, action_id, name, form))
 
     async def _add_proof(
@@ -281,6 +283,7 @@ class ReviewPages:
             viewer.scope,
             viewer.role,
             viewer.reach,
+            self._site.services.limits.undo_ms // SECOND_MS,
         )
         readiness = await review_problems.read_readiness_of_run(services, found)
         cards = await run_apart(review_card.cards, found, readiness, looking)
@@ -400,6 +403,13 @@ def find_action(viewer: Viewer, action_id: str) -> Transaction[tuple[Action, Pol
     if action.run_id != run.run_id:
         raise PageRefused(NO_SUCH_ACTION)
     return action, policy
+
+
+def list_counted(action: Action, policy: Policy) -> Transaction[tuple[GivenApproval, ...]]:
+    """Return the approvals of an action that count so far."""
+    needed = policy.require(action)
+    found = yield from approvals.list_given(action)
+    return tuple(each for each in found if approvals.counts(each, action, needed))
 
 
 def _short(action: Action) -> str:
@@ -525,7 +535,7 @@ DONE: Final = {
     ),
     "ask": (
         frozenset({AWAITING, APPROVED, RETRYABLE}),
-        "Your agent can read what you asked for. Nothing else has changed.",
+        "Your agent reads what you asked for. It comes back to you once it is changed.",
     ),
     "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
     "look_now": (
@@ -536,6 +546,12 @@ DONE: Final = {
 }
 """Confirmation by decision, for these states of the action."""
 
+
+DONE_STEPS: Final = {
+    "approve": "Approved. Your agent goes on with the workflow.",
+    "reject": "Rejected. The workflow does not go past this step with it; your reason is kept.",
+}
+"""The same confirmations for a step of a workflow."""
 
 DONE_FUNCTIONS: Final = {
     "approve": "Approved. Your agent runs it, or you run it here.",
@@ -622,6 +638,8 @@ def say_done(
     runs = is_function(action)
     if runs:
         text = DONE_FUNCTIONS.get(did, text)
+    if is_step(action):
+        text = DONE_STEPS.get(did, text)
     moved = bool(request.query_params.get("next"))
     card = next((each for each in shown if each.action_id == action.action_id), None)
     waits = card is None or card.in_flight

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
 from starlette.requests import Request
 
+from assent.engine.actions.approvals import GivenApproval
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
-from assent.gate.policy import Policy, suffices
+from assent.gate.policy import Policy, holds, suffices
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Assurance
+from assent.gate.records import Action, Assurance, Voice
 from assent.gate.transitions import FAILED, state_of
 from assent.gate.views import Facts
 from assent.kernel.canonical import short_digest
@@ -154,19 +156,26 @@ def find_needed(refused: Exception, decision: str, action: Action, policy: Polic
 async def ask_to_confirm(
     confirming: Confirming,
     request: Request,
-    looked_up: tuple[Viewer, Action, Policy],
+    looked_up: tuple[Viewer, Action, Policy, tuple[GivenApproval, ...]],
     refused: Exception,
     form: dict[str, str],
 ) -> None:
     """Answer with the confirm page if a decision was refused for lack of assurance and the person
     can give more."""
-    viewer, action, policy = looked_up
+    viewer, action, policy, given = looked_up
     decision = request.path_params["decision"]
     needed = find_needed(refused, decision, action, policy)
     if needed is None or viewer.session is None or not suffices(viewer.reach, needed):
         return
     if not suffices(viewer.assurance, needed):
         what = describe(action, decision, form)
+        asked = policy.require(action)
+        voices = (*(each.voice for each in given), Voice(viewer.approver, viewer.reach, 0, viewer.role))
+        if decision == "approve" and asked.approvers > 1 and not holds(voices, asked, action):
+            count = f"{len(given) + 1} of {asked.approvers}"
+            text = f"{what.text} Nothing happens before another person has approved it, too."
+            title, button = "Record your approval?", f"Record my approval, {count}"
+            what = msgspec.structs.replace(what, title=title, text=text, button=button)
         raise AnswerInstead(await confirming.ask(request, viewer.session, form, what, needed))
 
 

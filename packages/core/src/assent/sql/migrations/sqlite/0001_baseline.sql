@@ -240,8 +240,8 @@ CREATE TABLE actions (
   risk            INTEGER NOT NULL DEFAULT 1,
   -- How people see the revision, as data.
   view            TEXT NOT NULL DEFAULT '',
-  -- Who proposed an action, and whether it is held: one question for people about everything that a key proposed too fast.
-  -- The indexes of what waits cover it, because the inbox leaves held actions out.
+  -- Who proposed an action, and whether it is held: 1 in one question for people about everything that a key proposed too
+  -- fast, 2 while its agent is to change it. The indexes of what waits cover it, because the inbox leaves both out.
   proposed_by     TEXT NOT NULL DEFAULT '',
   held            INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, action_id)
@@ -292,6 +292,8 @@ CREATE INDEX actions_by_proposer ON actions (workspace_id, proposed_by, created_
 
 CREATE INDEX actions_held ON actions (workspace_id, proposed_by, action_id, created_ms, expires_ms, held, status)
   WHERE held = 1 AND status = 'awaiting_approval';
+
+CREATE INDEX actions_with_agent ON actions (action_id, workspace_id) WHERE held = 2 AND status = 'awaiting_approval';
 
 -- What has an unknown outcome: found without reading all that waits.
 CREATE INDEX actions_unknown ON actions (workspace_id, action_id) WHERE execution_state = 'outcome_unknown';
