@@ -19,7 +19,8 @@ import msgspec
 import typer
 
 from assent.cli.commands import app
-from assent.gate.records import Severity
+from assent.gate.effects import EffectType
+from assent.gate.records import Effect, Severity
 from assent.gate.webhooks import EVENT_AFTER, ActionEvent, EventAction
 from assent.kernel.reasons import STANDARD_REASONS, Reason
 from assent.serving.discovery import ABOUT_REFUSALS, write_reason, write_tool
@@ -143,13 +144,22 @@ def _describe_parameter(parameter: Any) -> tuple[str, str]:
     return names, _escape(getattr(parameter, "help", None) or "")
 
 
+def _say_reversible(kind: EffectType) -> str:
+    found = next(filter(None, (kind.find_reverse(_via(kind, name)) for name in kind.via)), None)
+    return "no" if found is None else "partly" if found.leaves else "yes"
+
+
+def _via(kind: EffectType, connector: str) -> Effect:
+    return Effect(channel=kind.channel, verb=kind.verb, connector=connector, body="")
+
+
 def write_effects() -> str:
     rows = [
         (
             f"`{each.id}`",
             each.label or each.channel,
             each.risk.value if isinstance(each.risk, Severity) else "by its content",
-            "yes" if each.reversible else "no",
+            _say_reversible(each),
             ", ".join(f"`{name}`" for name in each.via) or "none",
             f"`{each.executor_tool}`",
         )

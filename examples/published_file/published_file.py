@@ -45,6 +45,14 @@ def look_up(slug: str, html: str) -> assent.Receipt | None:
     return make_receipt(slug) if page.exists() and page.read_text(encoding="utf-8") == html else None
 
 
+@publish.undo(delivery=assent.natural_key())
+def unpublish(ctx: assent.Context, slug: str) -> assent.Receipt:
+    """Take the page off the web site again."""
+    with ctx.sending():
+        find_page(slug).unlink(missing_ok=True)
+    return assent.Receipt(f"no {slug}.html")
+
+
 def find_page(slug: str) -> Path:
     return Path(os.environ.get("SITE_FOLDER", "public")) / f"{slug}.html"
 

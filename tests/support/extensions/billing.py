@@ -35,7 +35,7 @@ async def refund(
     if fault == "before":
         raise RuntimeError("no connection")
     async with ctx.sending():
-        if not any(each["key"] == ctx.key for each in LEDGER):
+        if not any(each.get("key") == ctx.key for each in LEDGER):
             LEDGER.append({"key": ctx.key, "customer": customer, "amount": amount, "lines": lines})
         if fault == "inside":
             raise RuntimeError("the connection broke")
@@ -72,6 +72,24 @@ def ring(times: int, how: str = "softly") -> assent.Receipt:
 
 
 ring.without("recipients", "amount")
+
+
+@ring.undo
+def silence(times: int, receipt: str) -> assent.Receipt:
+    """Silence the bell as often as it rang."""
+    LEDGER.append({"silenced": times, "receipt": receipt})
+    return assent.Receipt("silenced")
+
+
+@refund.undo(hours=24, leaves="The mail about it stays.")
+async def cancel(ctx: assent.Context, customer: str, receipt: str) -> assent.Receipt:
+    """Cancel a refund."""
+    fault = FAULTS.pop() if FAULTS else ""
+    async with ctx.sending():
+        LEDGER.append({"cancelled": receipt, "customer": customer})
+        if fault == "inside":
+            raise RuntimeError("the connection broke")
+    return assent.Receipt(f"cancelled {receipt}")
 
 
 @billing.effect(risk="low", delivery=assent.read_back())

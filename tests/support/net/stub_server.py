@@ -85,6 +85,9 @@ def stub_server(tls: ssl.SSLContext | None = None) -> Iterator[StubServer]:
         def do_PUT(self) -> None:
             self.do_GET()
 
+        def do_DELETE(self) -> None:
+            self.do_GET()
+
         def log_message(self, format: str, *args: Any) -> None:
             """Silent."""
 

@@ -22,9 +22,9 @@ INSIDE = ("assent.engine.", "assent.use_cases.", *GIVES_ON)
 """A transaction may be a part of another one; the public API and the platform give names on."""
 
 EXCEPTIONS = {
-    "actions.actions.note_removal": "a connector notes on what it published that it took it down",
     "actions.actions.reseal_approvals": "the start of a server with a new secret",
     "actions.actions.insert_asset": "the measurement of a run, by the package that measures",
+    "actions.undo.note_undone": "what follows from an execution: the reverse is noted on what it took back",
     "actions.policies.begin": "a part of the transaction that makes a workspace",
     "erasure.contents.erase_old_content": "upkeep, by a job",
     "erasure.persons.PersonEraser": "a person's data, by a command",

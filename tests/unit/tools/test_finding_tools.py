@@ -37,7 +37,7 @@ PHRASINGS = {
         "draft a newsletter to my customers",
         "mail the customers about the price change",
     ),
-    "chieflab_take_down_post": (
+    "chieflab_undo_action": (
         "remove that post from the site",
         "take that post down",
         "delete the page you published",
@@ -224,7 +224,7 @@ WRITTEN_BLIND: dict[str, set[str]] = {
     "our price is 12 euros a month, keep that in mind": {"chieflab_brain_record"},
     "you may use that word again": {"chieflab_brain_forget"},
     "what rules have I given you?": {"chieflab_brain_read", "chieflab_status"},
-    "take the announcement off the site": {"chieflab_take_down_post"},
+    "take the announcement off the site": {"chieflab_undo_action"},
     "we need a picture for the post, 1200 by 630": {"chieflab_create_social_graphics"},
     "is there a procedure for bug reports?": {"workflow_list"},
     "let us go through the review process step by step": {"workflow_start"},

@@ -57,7 +57,7 @@ TOOLS = {
         "chieflab_send",
         "chieflab_set_policy",
         "chieflab_signup_workspace",
-        "chieflab_take_down_post",
+        "chieflab_undo_action",
         "chieflab_use_manual_fallback",
         "chieflab_withdraw_approval",
         "workflow_advance",

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.engine.actions import pictures
+from assent.engine.actions import pictures, undo
 from assent.engine.actions.hooks import Subscriber
 from assent.engine.people import notifications
 from assent.engine.webhooks import events as webhook_events
 from assent.extensions.hooks import load_extensions
 
 CORE: Final = (
+    Subscriber(name="undo", settled=undo.note_undone),
     Subscriber(
         name="pictures", staged=pictures.keep_staged, decided=pictures.show_edited, erased=pictures.forget
     ),

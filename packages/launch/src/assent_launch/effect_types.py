@@ -116,6 +116,39 @@ def make_types(row: Channel, verbs: Iterable[str] = POST, **changes: Any) -> tup
     return tuple(msgspec.structs.replace(usual, verb=verb, **changes) for verb in verbs)
 
 
+TAKES_DOWN: Final = {"bluesky": "Whoever has read it has read it, and other servers may keep a copy."}
+"""The connectors that take down what they posted, and what that leaves."""
+TAKE_DOWN: Final = "take_down"
+
+
+def with_take_down(row: Channel) -> tuple[EffectType, ...]:
+    """Return the usual types of a channel, and that of taking a post down if a connector of it can."""
+    ways = tuple(name for name in row.connectors if name in TAKES_DOWN)
+    if not ways:
+        return make_types(row)
+
+    removal = EffectType(
+        channel=row.id,
+        verb=TAKE_DOWN,
+        label=row.label,
+        noun=f"{row.label} post to take down",
+        operator="chieflab-post",
+        via=ways,
+        risk=Severity.MEDIUM,
+        why="It disappears for its readers.",
+        describe=_describe_take_down,
+        without=OPTIONAL_VALUES,
+        look_at=row.look_at,
+        trusted=True,
+    )
+    return (*make_types(row, taken_down=(TAKE_DOWN, TAKES_DOWN)), removal)
+
+
+def _describe_take_down(view: View, effect: Effect, scene: Scene) -> View:
+    said = f"Takes this post down from {view.label}{name_account(effect)} through {view.via}."
+    return msgspec.structs.replace(view, sentence=said, receipt="postId")
+
+
 def list_types(modules: Iterable[ModuleType]) -> Iterator[EffectType]:
     """Yield the types of channels: those of a folder's `types.py`, else the usual ones. A channel that
     is never sent has none."""
@@ -126,7 +159,7 @@ def list_types(modules: Iterable[ModuleType]) -> Iterator[EffectType]:
         else:
             for row in list_channels((module,)):
                 if row.action:
-                    yield from make_types(row)
+                    yield from with_take_down(row)
 
 
 def effect_types() -> Iterator[EffectType]:

@@ -25,12 +25,10 @@ def list_tools() -> tuple[Tool, ...]:
     """Return the tools of the reference operators, in the order of the list. Without the extra
     `pictures` none draws."""
     from assent_launch.drafting import can_draw
-    from assent_launch.site import removal
     from assent_launch.tools import contacts, diagnosis, graphics, measurement, memory, prepare
 
     return (
         *prepare.TOOLS,
-        *removal.TOOLS,
         *(graphics.TOOLS if can_draw() else ()),
         *contacts.TOOLS,
         *measurement.TOOLS,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -23,13 +25,14 @@ from assent.platform import (
     Field,
     Preview,
     Problem,
+    Reverse,
     Scene,
     full_time,
     is_one_line,
     render_labelled,
     truncate,
 )
-from assent.sdk import Severity, WireRecord
+from assent.sdk import Action, Severity, WireRecord, bad_argument
 
 OPERATOR: Final = "assent-wrap"
 CALL: Final = "mcp"
@@ -47,6 +50,16 @@ TABLE_COLUMNS: Final = 8
 NAME_CHARS: Final = 200
 _NAME: Final = re.compile(r"[\w.$@/-]+(?: [\w.$@/-]+)*")
 _PLACE: Final = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
+
+
+class CallUndo(WireRecord, omit_defaults=True):
+    """How a call is taken back, as its rule said when it was proposed."""
+
+    tool: str
+    pin: str
+    arguments: Mapping[str, str]
+    within_ms: int | None = None
+    leaves: str = ""
 
 
 class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
@@ -74,6 +87,11 @@ class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
     """The variables that someone chose for the server, by name."""
     differs: str = ""
     """The variables in which the server differs from others of the same command, by name."""
+    undo: CallUndo | None = None
+    action_id: str = ""
+    """Of a call that takes another one back: which one, what people call it, and what stays (`assent.gate.undo`)."""
+    undoes: str = ""
+    leaves: str = ""
 
 
 def make_call(details: CallDetails, arguments: Mapping[str, Any], *, repeat: bool) -> Effect:
@@ -255,6 +273,44 @@ def _write(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
+def _find_reverse(effect: Effect) -> Reverse | None:
+    undo = read_details(effect).undo
+    if undo is None:
+        return None
+    return Reverse(make=partial(_make_reverse, undo), within_ms=undo.within_ms, leaves=undo.leaves)
+
+
+def _make_reverse(undo: CallUndo, action: Action) -> Effect:
+    """Return the call that takes another one back. Raises `Refusal` for a value that its result does not have."""
+    known = {"arguments": action.effect.arguments, "result": read_result(action.metadata.get("output"))}
+    given = {}
+    for name, path in undo.arguments.items():
+        value: Any = known
+        for step in path.split("."):
+            value = value.get(step) if isinstance(value, Mapping) else None
+        if value is None:
+            raise bad_argument(
+                "actionId", f"a call whose result has {path}, which its undo needs", "a call without it"
+            )
+        given[name] = value
+    first = read_details(hide_present(action.effect))
+    details = msgspec.structs.replace(
+        first, tool=undo.tool, pin=undo.pin, title="", table="", after="", undo=None
+    )
+    return make_call(details, given, repeat=False)
+
+
+def read_result(output: Any) -> Any:
+    """Return what a call answered as data: its structured content, else its first text if that is JSON."""
+    found = output if isinstance(output, dict) else {}
+    if (structured := found.get("structuredContent")) is not None:
+        return structured
+    texts = (each.get("text") for each in found.get("content") or () if isinstance(each, dict))
+    with suppress(msgspec.DecodeError):
+        return msgspec.json.decode(next((text for text in texts if isinstance(text, str)), ""))
+    return None
+
+
 CALL_FAMILY: Final = EffectType(
     channel=CALL,
     verb="call",
@@ -264,6 +320,7 @@ CALL_FAMILY: Final = EffectType(
     via=(CALL, REPEATABLE),
     risk=lambda effect: read_details(effect).risk,
     why="It changes something in another program, which may not be undoable.",
+    reverse=_find_reverse,
     describe=_describe_call,
     facets=lambda effect: Facets(target=f"{effect.channel}/{effect.verb}"),
     fields=_list_fields,
@@ -376,7 +433,6 @@ ACCEPT_FAMILY: Final = EffectType(
     via=(ACCEPT,),
     risk=Severity.HIGH,
     why="The words of a definition steer the agents that read it.",
-    reversible=True,
     describe=_describe_acceptance,
     without=OPTIONAL_VALUES,
     version=2,  # the first one asked about each tool alone

@@ -25,7 +25,7 @@ import msgspec
 from assent.platform import ClientPort, ForeignCall, describe_freeze, note_start, refuse_frozen, run_apart
 from assent.sdk import HOUR_MS, MINUTE_MS, Principal, Refusal, Services, WorkspaceId
 from assent_wrap import proposals, repository
-from assent_wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
+from assent_wrap.effects import AcceptDetails, CallDetails, CallUndo, make_acceptance, make_call
 from assent_wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
 from assent_wrap.listing import (
     LISTS,
@@ -312,6 +312,7 @@ class Gateway:
             table=rule.table if rule is not None else "",
             after=rule.diff.after if rule is not None and rule.diff is not None else "",
             without=rule.without if rule is not None else (),
+            undo=await self._find_undo(call, tool),
         )
         effect = await run_apart(make_call, details, arguments, repeat=rule is not None and rule.repeat)
         try:
@@ -324,6 +325,20 @@ class Gateway:
         settled = action if call.client.ask is None else await self.held.wait(call, action, token)
         frozen = describe_freeze(await self._services.find_freeze(call.caller.workspace_id), settled)
         return proposals.answer(self._services, call, settled, arguments, frozen)
+
+    async def _find_undo(self, call: ForeignCall, tool: OfferedTool) -> CallUndo | None:
+        """Return how a call is taken back; None without a rule, or if the tool for that is not accepted."""
+        wanted = tool.rule.undo if tool.rule is not None else None
+        if wanted is None:
+            return None
+        offered = (await self._find_tools(call)).offered
+        found = next(
+            (each for each in offered if (each.server, each.tool) == (tool.server, wanted.tool)), None
+        )
+        if found is None or found.held:
+            return None
+        within_ms = int(wanted.hours * HOUR_MS) if wanted.hours is not None else None
+        return CallUndo(wanted.tool, found.pin, wanted.arguments, within_ms, wanted.leaves)
 
     async def _pass(
         self, call: ForeignCall, profile: Profile, tool: OfferedTool, params: Mapping[str, Any]

@@ -60,6 +60,16 @@ class DiffTemplate(Record):
     after: str
 
 
+class UndoTemplate(Record, kw_only=True):
+    """How a call is taken back: the tool of the same server, and its arguments, each by a path such as `arguments.path`
+    or `result.id` into the call and what it answered."""
+
+    tool: str
+    arguments: Mapping[str, str]
+    hours: float | None = None
+    leaves: str = ""
+
+
 class ToolRule(Record, kw_only=True):
     """What holds for the tools whose names match."""
 
@@ -71,6 +81,7 @@ class ToolRule(Record, kw_only=True):
     table: str = ""
     """The argument that is shown as a table: a list of objects."""
     diff: DiffTemplate | None = None
+    undo: UndoTemplate | None = None
     repeat: bool = False
     """Whether a call whose outcome is unknown may be made again."""
     without: tuple[str, ...] = ()
@@ -315,7 +326,7 @@ def check_spec(spec: UpstreamSpec) -> UpstreamSpec:
 
 READS: Final = ("prompts", "resources")
 SERVER_KEYS: Final = frozenset({"trusted", "tools", *READS})
-RULE_KEYS: Final = frozenset({"mode", "risk", "title", "table", "diff", "repeat", "without"})
+RULE_KEYS: Final = frozenset({"mode", "risk", "title", "table", "diff", "undo", "repeat", "without"})
 
 
 def read_rules(text: str, servers: frozenset[str]) -> dict[str, ServerRules]:
@@ -367,6 +378,7 @@ def _read_rule(where: str, match: str, table: Any) -> ToolRule:
         title=table.get("title", ""),
         table=table.get("table", ""),
         diff=_read_diff(f"{where} diff", table["diff"]) if "diff" in table else None,
+        undo=_read_undo(f"{where} undo", table["undo"]) if "undo" in table else None,
         repeat=_read_switch(f"{where} repeat", table.get("repeat", False)),
         without=tuple(without),
     )
@@ -379,6 +391,22 @@ def _read_diff(where: str, table: Any) -> DiffTemplate:
     except msgspec.ValidationError:
         example = 'diff = {tool = "read_text_file", arguments = {path = "path"}, after = "content"}'
         raise BadProfile(f"{where} is incomplete. Write {example}.") from None
+
+
+UNDO_PATH: Final = re.compile(r"(?:arguments|result)(?:\.[A-Za-z0-9_-]+)+")
+
+
+def _read_undo(where: str, table: Any) -> UndoTemplate:
+    _require_keys(where, table, frozenset({"tool", "arguments", "hours", "leaves"}))
+    try:
+        found = msgspec.convert(table, UndoTemplate)
+        bad = [path for path in found.arguments.values() if UNDO_PATH.fullmatch(path) is None]
+        if bad or (found.hours is not None and found.hours <= 0) or not found.leaves.isprintable():
+            raise msgspec.ValidationError
+    except msgspec.ValidationError:
+        example = 'undo = {tool = "delete_issue", arguments = {repo = "arguments.repo", id = "result.id"}}'
+        raise BadProfile(f"{where} cannot be used. Write {example}.") from None
+    return found
 
 
 def _require_keys(where: str, table: Any, known: frozenset[str]) -> None:

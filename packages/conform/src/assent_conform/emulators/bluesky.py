@@ -29,6 +29,7 @@ OTHERS: Final = {"bob.test": "did:plc:bobbobbobbobbobbobbobbob"}
 
 POST: Final = "app.bsky.feed.post"
 RECORD: Final = "record"
+DELETION: Final = "deletion"
 TID: Final = re.compile(r"[234567abcdefghij][234567a-z]{12}")
 MOST_BLOB_BYTES: Final = 1_000_000
 
@@ -65,6 +66,7 @@ class Bluesky(Scripted):
             Route("GET", "/xrpc/com.atproto.identity.resolveHandle", self.resolve, is_open=True),
             Route("POST", "/xrpc/com.atproto.repo.uploadBlob", self.upload),
             Route("POST", "/xrpc/com.atproto.repo.createRecord", self.create),
+            Route("POST", "/xrpc/com.atproto.repo.deleteRecord", self.delete),
             Route("GET", "/xrpc/com.atproto.repo.getRecord", self.read, is_open=True),
             Route("GET", "/xrpc/app.bsky.feed.getPosts", self.posts),
         )
@@ -121,6 +123,13 @@ class Bluesky(Scripted):
             uri = f"at://{asked.query.get('repo')}/{POST}/{key}"
             return _refuse(400, "RecordNotFound", f"Could not locate record: {uri}")
         return json_answer(200, {**self._named(key), "value": self.records[key]})
+
+    def delete(self, asked: ProviderRequest) -> ProviderAnswer:
+        """Delete a record, or ensure that it does not exist."""
+        key = asked.json.get("rkey", "")
+        if self.records.pop(key, None) is not None:
+            self.done(DELETION, {"rkey": key}, reference=key)
+        return json_answer(200, {})
 
     def posts(self, asked: ProviderRequest) -> ProviderAnswer:
         key = asked.query.get("uris", "").rpartition("/")[2]

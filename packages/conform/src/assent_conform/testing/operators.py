@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 from assent.extensions.channels import ChannelEffect
 from assent.extensions.connectors import CallResources, ChannelConnector, ConnectionOpener, FunctionConnector
 from assent.extensions.effect_types import (
-    make_channel_type,
+    make_channel_types,
     make_connector_info,
     make_effect_type,
     make_provider_info,
@@ -122,7 +122,7 @@ def _prepare_function(effect: EffectFunction, arguments: Mapping[str, Any]) -> P
 def _prepare_message(channel: ChannelEffect, arguments: dict[str, Any]) -> PreparedAction:
     declared = channel.operator.connectors
     infos = [make_provider_info(each, channel.operator.channels) for each in declared]
-    effects = EffectTypes([make_channel_type(channel, declared)], infos)
+    effects = EffectTypes(make_channel_types(channel, declared), infos)
     if unknown := arguments.keys() - {"body", "title", "subject", "link", "to"}:
         raise ArgumentProblem(min(unknown), "an argument of this message", "an unknown one")
     recipients, options = tuple(arguments.pop("to", ())), channel.options

@@ -27,6 +27,7 @@ from assent.extensions.options import (
     BadExtension,
     EffectOptions,
     check_options,
+    check_undo,
     is_id,
     is_time_limit,
     name_place,
@@ -36,7 +37,7 @@ from assent.gate.connection import KeyWords
 from assent.gate.content.cleaning import printable
 from assent.gate.effects import EXECUTE
 from assent.gate.records import Effect
-from assent.gate.views import Field, HandField
+from assent.gate.views import Field, HandField, Undo
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem
 from assent.kernel.structs import Record
@@ -458,6 +459,16 @@ class ProviderConnector:
         sent and the action waits for a new approval."""
         raise NotImplementedError
 
+    def take_down(self, ctx: Context, receipt: str) -> Awaitable[Receipt] | Receipt:
+        """Take down what was delivered under the id of this receipt, and return a receipt of that. It is approved as
+        any effect. Taking down again has to find the first; where `delivery` reads back, a person answers instead."""
+        raise NotImplementedError
+
+    take_down_hours: float | None = None
+    """For how long that works."""
+    take_down_leaves: str = ""
+    """What it does not undo, in one sentence."""
+
     def measure(
         self, ctx: ConnectionContext, effect: Effect, receipt: Receipt
     ) -> Awaitable[Mapping[str, float]] | Mapping[str, float]:
@@ -481,6 +492,11 @@ class DeclaredConnector:
     @property
     def label(self) -> str:
         return self.connector.label or self.id.replace("-", " ").replace("_", " ").capitalize()
+
+    @property
+    def undo(self) -> Undo:
+        made = self.connector
+        return check_undo(made.take_down_hours, made.take_down_leaves, self.place)
 
     def defines(self, method: str) -> bool:
         """Whether the subclass has this method."""
@@ -546,6 +562,8 @@ def _check_connector(found: DeclaredConnector) -> None:
     seconds = made.timeout_seconds
     if seconds is not None and not is_time_limit(seconds):
         raise refuse(f"timeout_seconds is {seconds!r}.", f"Write a number up to {MAX_TIMEOUT_SECONDS:g}.")
+    if found.defines("take_down"):
+        check_undo(made.take_down_hours, made.take_down_leaves, found.place)
     if made.oauth is not None and made.key is not None:
         raise refuse("it declares both oauth and key.", "Keep one.")
     if made.key is not None and not isinstance(made.key, KeyWords):

@@ -35,7 +35,8 @@ from assent.engine.connections.key_access import KeyAccess
 from assent.engine.connections.oauth import ACCESS, ConnectionLocks, OAuthAccess, StoredLocks
 from assent.extensions.channels import MAX_ACCOUNT_CHARS, DeclaredConnector, OAuth, ProviderAccount
 from assent.extensions.effect_types import (
-    make_channel_type,
+    TAKE_DOWN,
+    make_channel_types,
     make_connector_info,
     make_effect_type,
     make_provider_info,
@@ -48,6 +49,7 @@ from assent.gate.connection import NO_SOURCE, Access, Account, Connection, Conne
 from assent.gate.effects import EffectType
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
+from assent.gate.undo import RECEIPT, is_reverse
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
@@ -573,15 +575,20 @@ class ChannelConnector:
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action_of(ctx, effect)
+        if is_reverse(effect):
+            receipt = str(effect.details[RECEIPT])
+            return read_receipt(
+                f"{TAKE_DOWN} of {self.id}", await self._call_opened(TAKE_DOWN, ctx, effect, receipt)
+            )
         ctx.pictures = await self._resources.pictures_of(ctx.action)
-        answer = await self._call_opened("perform", ctx, effect)
+        answer = await self._call_opened("perform", ctx, effect, effect)
         return read_receipt(f"perform of {self.id}", answer)
 
     async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
         action_of(ctx, effect)
-        if not self._declared.defines("look_up"):
+        if is_reverse(effect) or not self._declared.defines("look_up"):
             raise OutcomeUnknown("this effect cannot be looked up")
-        answer = await self._call_opened("look_up", ctx, effect)
+        answer = await self._call_opened("look_up", ctx, effect, effect)
         return None if answer is None else read_receipt(f"look_up of {self.id}", answer)
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
@@ -635,19 +642,19 @@ class ChannelConnector:
             tables = GuardedStore(store, component, asyncio.get_running_loop())
         context.equip(GuardedHttp(call, self._resources.allow_hosts), opened, tables)
 
-    async def _call_opened(self, method: str, ctx: Context, effect: Effect) -> Any:
+    async def _call_opened(self, method: str, ctx: Context, effect: Effect, given: Any) -> Any:
         """Call a method with an open connection; once more with a renewed token if it was refused."""
         access = await self._opener.open(ctx.workspace_id)
         if access is None:
             self._equip(ctx, ctx)
-            return await self._run(method, ctx, effect)
+            return await self._run(method, ctx, given)
         for renewed in (False, True):
             account = _find_account(access.connection, self.id)
             if (account.id if account is not None else None) != effect.account_id:
                 raise NotConnected(OTHER_ACCOUNT)
             self._equip(ctx, ctx, self._open(access, account))
             try:
-                return await self._run(method, ctx, effect)
+                return await self._run(method, ctx, given)
             except NotSent as refused:
                 if refused.reason is not Reason.MISSING_CONNECTOR:
                     raise
@@ -744,7 +751,8 @@ def make_oauth_provider(name: str, label: str, oauth: OAuth, variables: Mapping[
 
 def list_types(found: Extensions) -> Iterator[EffectType]:
     yield from map(make_effect_type, found.effects)
-    yield from (make_channel_type(each, found.connectors) for each in found.channels)
+    for each in found.channels:
+        yield from make_channel_types(each, found.connectors)
 
 
 def list_connectors(found: Extensions) -> Iterator[ConnectorInfo]:

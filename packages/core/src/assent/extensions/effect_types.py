@@ -12,7 +12,7 @@ like another argument. A chat does not mark invisible characters, so this text n
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -32,9 +32,10 @@ from assent.extensions.options import ArgumentProblem
 from assent.extensions.signatures import Money, Signature, select_arguments
 from assent.gate.connection import ConnectorInfo, ProviderWords
 from assent.gate.content.cleaning import printable
-from assent.gate.effects import EffectType, Scene, name_account, name_people
-from assent.gate.records import Effect
-from assent.gate.views import ByHand, Facets, Field, Preview, Repair, Severity, View
+from assent.gate.effects import EffectType, Reverse, Scene, name_account, name_people
+from assent.gate.records import Action, Effect
+from assent.gate.undo import RECEIPT
+from assent.gate.views import OPTIONAL_VALUES, ByHand, Facets, Field, Preview, Repair, Severity, Undo, View
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.schemas import flatten
@@ -116,13 +117,13 @@ def make_effect_type(effect: EffectFunction) -> EffectType:
         label=effect.operator.label,
         noun=options.title,
         operator=effect.operator.id,
-        tool=effect.tool,
+        tool="" if effect.is_reverse else effect.tool,
         executor_tool=options.executor_tool,
         approval_executes=options.approval_executes,
         via=(effect.tool,),
         risk=options.risk,
-        why=explain_risk(options.risk, reversible=options.reversible),
-        reversible=options.reversible,
+        why=explain_risk(options.risk, effect.reverse[1] if effect.reverse is not None else None),
+        reverse=partial(_find_reverse, effect) if effect.reverse is not None else None,
         describe=partial(_describe, effect),
         facets=partial(_find_facets, effect),
         facets_vary=bool(effect.hooks["facets"]),
@@ -169,10 +170,23 @@ def prepare_effect(
     return made
 
 
-def explain_risk(risk: Severity, *, reversible: bool) -> str:
-    if risk is Severity.HIGH:
-        return "It can be undone." if reversible else "It cannot be undone."
-    return "It can be undone." if reversible else ""
+def explain_risk(risk: Severity, undo: Undo | None) -> str:
+    if undo is None:
+        return "It cannot be undone." if risk is Severity.HIGH else ""
+    return f"It can be undone, but for this: {undo.leaves}" if undo.leaves else "It can be undone."
+
+
+def _find_reverse(effect: EffectFunction, stored: Effect) -> Reverse | None:
+    """Return how an effect is taken back: by the function's own arguments and the id on the receipt."""
+    if effect.reverse is None:
+        return None
+    reverse, undo = effect.reverse
+
+    def make(action: Action) -> Effect:
+        known = {RECEIPT: action.external_id or "", **action.effect.arguments}
+        return prepare_effect(reverse, {each.name: known[each.name] for each in reverse.signature.parameters})
+
+    return Reverse(make=make, within_ms=undo.within_ms, leaves=undo.leaves)
 
 
 def _schema(effect: EffectFunction, stored: Effect) -> dict[str, Any]:
@@ -369,10 +383,38 @@ NORMAL: Final = ("body", "title", "subject", "link")
 """The texts that `normalise` may change."""
 
 
-def make_channel_type(channel: ChannelEffect, connectors: Iterable[DeclaredConnector]) -> EffectType:
+TAKE_DOWN: Final = "take_down"
+"""The verb of a message's reverse begins with it, and a connector's method that performs it has this name."""
+
+
+def make_channel_types(
+    channel: ChannelEffect, connectors: Iterable[DeclaredConnector]
+) -> Iterator[EffectType]:
+    """Yield the type of a channel's message, and that of taking one down if a connector of it can."""
     declared, options = channel.declared, channel.options
-    measured = any(each.defines("measure") for each in connectors if each.id in declared.via)
-    return EffectType(
+    used = [each for each in connectors if each.id in declared.via]
+    measured = any(each.defines("measure") for each in used)
+    undo = {each.id: each.undo for each in used if each.defines(TAKE_DOWN)}
+    verb = f"{TAKE_DOWN}_{declared.verb}"
+
+    if undo:
+        yield EffectType(
+            channel=declared.channel,
+            verb=verb,
+            label=channel.label,
+            noun=f"{channel.noun} to take down"[:TITLE_CHARS],
+            operator=channel.operator.id,
+            executor_tool=options.executor_tool,
+            approval_executes=options.approval_executes,
+            via=tuple(undo),
+            version=channel.operator.version,
+            risk=options.risk,
+            why=explain_risk(options.risk, None),
+            without=OPTIONAL_VALUES,
+            schedulable=False,
+            teaches=False,
+        )
+    yield EffectType(
         channel=declared.channel,
         verb=declared.verb,
         label=channel.label,
@@ -385,8 +427,8 @@ def make_channel_type(channel: ChannelEffect, connectors: Iterable[DeclaredConne
         via=tuple(declared.via),
         version=channel.operator.version,
         risk=options.risk,
-        why=explain_risk(options.risk, reversible=options.reversible),
-        reversible=options.reversible,
+        why=explain_risk(options.risk, next(iter(undo.values()), None)),
+        taken_down=(verb, undo) if undo else None,
         describe=partial(_describe_message, channel),
         facets=partial(_find_message_facets, channel),
         facets_vary=bool(channel.hooks["facets"]),

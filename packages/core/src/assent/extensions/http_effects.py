@@ -39,6 +39,7 @@ from assent.extensions.options import (
     EffectOptions,
     Receipt,
     check_options,
+    check_undo,
     native_key,
 )
 from assent.extensions.registry import Found, LoadFailure, Source
@@ -56,6 +57,7 @@ from assent.gate.connection import OpenedSecrets
 from assent.gate.effects import EXECUTE
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
+from assent.gate.undo import RECEIPT
 from assent.gate.views import View
 from assent.kernel.canonical import MAX_SAFE_INTEGER
 from assent.kernel.ids import WorkspaceId
@@ -578,6 +580,7 @@ _KEYS: Final = (
     "timeout_seconds",
     "schedulable",
     "without",
+    "undo",
 )
 
 
@@ -612,8 +615,68 @@ def _read_section(name: str, values: Any, place: str) -> Operator:
         without=section.values.get("without", ()),
     )
     effect = HttpEffect(operator, check_options(options, ""), signature, operator.does, request, title)
+    if "undo" in section.values:
+        _add_undo(section, effect)
     operator.add(effect)
     return operator
+
+
+_UNDO_KEYS: Final = (
+    "url",
+    "method",
+    "arguments",
+    "hours",
+    "leaves",
+    "risk",
+    "headers",
+    "idempotency_header",
+    "idempotency_hours",
+    "result",
+    "read_back",
+    "timeout_seconds",
+)
+
+
+def _add_undo(section: _Section, effect: HttpEffect) -> None:
+    """Read the request that takes an effect back. Its arguments are some of the effect's, and the id on the receipt."""
+    part = _Section(section.values["undo"], section.at("undo"), _UNDO_KEYS)
+    own = {
+        RECEIPT: {"type": "string", "title": "Receipt"},
+        **section.values["arguments"].get("properties", {}),
+    }
+    names = part.values.get("arguments", [RECEIPT])
+    if not isinstance(names, list) or not names or not all(name in own for name in names):
+        raise part.refuse("arguments", f"{names!r} names others.", f"List some of {', '.join(own)}.")
+    required = (RECEIPT, *section.values["arguments"].get("required", ()))
+    schema = {
+        "type": "object",
+        "properties": {name: own[name] for name in names},
+        "required": [name for name in names if name in required],
+    }
+    declared = read_schema(schema, part.at("arguments"))
+    part.values = {**part.values, "arguments": schema}
+    request = _read_request(part, tuple(names))
+    undo = check_undo(part.values.get("hours"), part.values.get("leaves", ""), part.place)
+    options = msgspec.structs.replace(
+        effect.options,
+        risk=part.text("risk", "high") or effect.options.risk,
+        reversible=False,
+        delivery=_read_delivery(part, request),
+        verb=f"undo_{effect.options.verb}",
+        timeout_seconds=part.number("timeout_seconds", 3_600),
+        schedulable=False,
+    )
+    signature = msgspec.structs.replace(declared, place=effect.place)
+    title = f"Undo: {effect.operator.label}"[:MAX_TITLE_CHARS]
+    made = HttpEffect(
+        effect.operator,
+        check_options(options, part.place),
+        signature,
+        f"Takes back: {effect.description}",
+        request,
+        title,
+    )
+    effect.set_reverse(made, undo)
 
 
 def _read_request(section: _Section, names: tuple[str, ...]) -> HttpRequest:

@@ -17,9 +17,9 @@ import inspect
 import logging
 import threading
 import typing
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, overload
 
 import msgspec
 
@@ -42,6 +42,7 @@ from assent.extensions.options import (
     EffectOptions,
     Receipt,
     check_options,
+    check_undo,
     is_id,
     name_place,
     refuse_generator,
@@ -49,6 +50,8 @@ from assent.extensions.options import (
 from assent.extensions.signatures import Signature, read_signature
 from assent.gate.content.cleaning import printable
 from assent.gate.effects import EXECUTE
+from assent.gate.undo import RECEIPT
+from assent.gate.views import Undo
 from assent.ports import Delivered, Delivery
 from assent.sql.components import Component
 
@@ -184,6 +187,8 @@ class EffectFunction:
         self.signature = signature
         self.description = description
         self.hooks: dict[str, list[Callable[..., Any]]] = {hook: [] for hook in HOOKS}
+        self.reverse: tuple[EffectFunction, Undo] | None = None
+        self.is_reverse = False
         self.__name__ = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -222,6 +227,94 @@ class EffectFunction:
     def without(self, *values: str) -> None:
         """Declare values that it never has: recipients, amount. A policy's rule about them does not match."""
         self.options = check_options(msgspec.structs.replace(self.options, without=values), self.place)
+
+    @overload
+    def undo(self, function: Callable[..., Any]) -> EffectFunction: ...
+
+    @overload
+    def undo(
+        self,
+        *,
+        hours: float | None = None,
+        leaves: str = "",
+        risk: str | None = None,
+        delivery: Delivery | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Callable[[Callable[..., Any]], EffectFunction]: ...
+
+    def undo(
+        self,
+        function: Callable[..., Any] | None = None,
+        *,
+        hours: float | None = None,
+        leaves: str = "",
+        risk: str | None = None,
+        delivery: Delivery | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Any:
+        """The function takes this effect back. Its parameters are arguments of this effect by name, and `receipt`,
+        the id on the receipt. It is an effect of its own: it is approved, executed once and gives a receipt. `hours`:
+        for how long it works; `leaves`: what it does not undo; its risk is that of this effect."""
+        if function is None:
+            given = check_undo(hours, leaves, self.place)
+            return lambda each: self._undo(each, given, risk, delivery, timeout_seconds)
+        return self._undo(function, Undo(), None, None, None)
+
+    def _undo(
+        self,
+        function: Callable[..., Any],
+        undo: Undo,
+        risk: str | None,
+        delivery: Delivery | None,
+        timeout_seconds: float | None,
+    ) -> EffectFunction:
+        place = name_place(function)
+        if not inspect.isfunction(function):
+            raise BadExtension(
+                f"undo of {self.__name__} is no function.", place=self.place, fix="Decorate a function."
+            )
+        refuse_generator(function)
+        options = msgspec.structs.replace(
+            self.options,
+            risk=risk or self.options.risk,
+            reversible=False,
+            delivery=delivery or Delivery("none"),
+            verb=f"undo_{self.options.verb}",
+            timeout_seconds=timeout_seconds,
+            schedulable=False,
+            title=f"Undo: {self.options.title}"[:MAX_LABEL_CHARS],
+        )
+        made = EffectFunction(self.operator, function, check_options(options, place))
+        self.set_reverse(made, undo)
+        return made
+
+    def set_reverse(self, reverse: EffectFunction, undo: Undo) -> None:
+        """Set what takes this effect back. Raises `BadExtension` for an argument that cannot be known."""
+        place, known = reverse.place, {each.name: each.wire for each in self.signature.parameters}
+        if self.reverse is not None:
+            raise BadExtension(f"{self.__name__} has two functions for undo.", place=place, fix="Keep one.")
+        for each in reverse.signature.parameters:
+            is_receipt = each.name == RECEIPT and RECEIPT not in known and each.is_text
+            if not is_receipt and known.get(each.name) != each.wire:
+                raise BadExtension(
+                    f"undo of {self.__name__} has the parameter {each.name}, which is no argument of the effect.",
+                    place=place,
+                    fix=f"Use {', '.join([*known, RECEIPT])} with the same types; {RECEIPT} is a str.",
+                )
+        if len(reverse.tool) > MAX_TOOL_CHARS:
+            raise BadExtension(
+                f"its connector would be called {reverse.tool}, which is longer than {MAX_TOOL_CHARS} characters.",
+                place=place,
+                fix="Shorten the operator's id or the verb.",
+            )
+        self.reverse, reverse.is_reverse = (reverse, undo), True
+
+    @property
+    def with_reverses(self) -> Iterator[EffectFunction]:
+        """This effect, and what takes it back."""
+        yield self
+        if self.reverse is not None:
+            yield from self.reverse[0].with_reverses
 
     def observe(self, function: F) -> F:
         """The function gets arguments, and the context of a call without effect if it has `ctx`. It

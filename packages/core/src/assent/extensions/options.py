@@ -7,7 +7,7 @@ import inspect
 import re
 from typing import Any, Final
 
-from assent.gate.views import OPTIONAL_VALUES, Severity
+from assent.gate.views import OPTIONAL_VALUES, Severity, Undo
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
 from assent.kernel.structs import Record
 from assent.ports import Delivery
@@ -83,6 +83,19 @@ class EffectOptions(Record, kw_only=True):
     title: str
     without: tuple[str, ...] = ()
     """The values that it never has, as a policy reads them (`EffectType.without`)."""
+
+
+MAX_LEAVES_CHARS: Final = 300
+
+
+def check_undo(hours: Any, leaves: Any, place: str) -> Undo:
+    """Return what is declared about taking an effect back. Raises `BadExtension`."""
+    if hours is not None and (type(hours) not in (int, float) or not 0 < hours * HOUR_MS < 2**53):
+        raise BadExtension(f"hours is {hours!r}.", place=place, fix="Write a number, such as hours=24.")
+    if not isinstance(leaves, str) or not leaves.isprintable() or len(leaves) > MAX_LEAVES_CHARS:
+        fix = f"Write at most {MAX_LEAVES_CHARS} characters that say what stays."
+        raise BadExtension("leaves is not one line of text.", place=place, fix=fix)
+    return Undo(int(hours * HOUR_MS) if hours is not None else None, leaves)
 
 
 def is_id(value: Any) -> bool:

@@ -86,7 +86,9 @@ class Extensions(Record):
 
     @property
     def effects(self) -> tuple[EffectFunction, ...]:
-        return tuple(effect for operator in self.operators for effect in operator.effects)
+        """Every effect that a tool prepares, and what takes it back."""
+        declared = (effect for operator in self.operators for effect in operator.effects)
+        return tuple(each for effect in declared for each in effect.with_reverses)
 
     @property
     def channels(self) -> tuple[ChannelEffect, ...]:
@@ -217,8 +219,14 @@ def _claim(
                 place=each.place,
                 fix="Leave channel out, or name another.",
             )
-    for effect in operator.effects:
+    for effect in (each for declared in operator.effects for each in declared.with_reverses):
         place = effect.place
+        if effect.options.reversible and (effect.reverse is None or effect.reverse[1].leaves):
+            raise BadExtension(
+                f"{effect.__name__} says that it is reversible, but nothing takes all of it back.",
+                place=place,
+                fix=f"Add @{effect.__name__}.undo without leaves, or leave reversible out.",
+            )
         if effect.options.delivery.kind == "read_back" and not effect.reads_back:
             raise BadExtension(
                 f"{effect.__name__} declares read_back, but nothing reads back.",
@@ -231,6 +239,17 @@ def _claim(
             ("connector", effect.tool, place),
         ]
     for channel in operator.channels:
+        ways = [
+            each
+            for each in operator.connectors
+            if each.id in channel.declared.via and each.defines("take_down")
+        ]
+        if channel.options.reversible and (not ways or any(each.undo.leaves for each in ways)):
+            raise BadExtension(
+                f"{channel.type_id} says that it is reversible, but nothing takes all of it back.",
+                place=channel.place,
+                fix="Write take_down in its connector without take_down_leaves, or leave reversible out.",
+            )
         wanted += [("tool", channel.tool, channel.place), ("type", channel.type_id, channel.place)]
     for connector in operator.connectors:
         if connector.id in RESERVED_IDS:

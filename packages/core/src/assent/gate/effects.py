@@ -11,13 +11,14 @@ extension, so it runs when an action is staged or edited and never when one is s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from assent.gate.connection import ConnectorInfo
 from assent.gate.records import WORKFLOW, Effect
+from assent.gate.undo import describe_reverse, is_reverse, make_take_down
 from assent.gate.views import (
     OPTIONAL_VALUES,
     ByHand,
@@ -27,6 +28,7 @@ from assent.gate.views import (
     HandField,
     Repair,
     Severity,
+    Undo,
     Unfit,
     View,
 )
@@ -59,6 +61,17 @@ class Scene(Record, kw_only=True):
     connector: ConnectorInfo
 
 
+class Reverse(Record, kw_only=True):
+    """How an effect of a type is taken back."""
+
+    make: Callable[[Action], Effect]
+    """Takes the executed action, and returns the effect that takes it back, with exact arguments."""
+    within_ms: int | None = None
+    """How long after the execution; None: always."""
+    leaves: str = ""
+    """What that does not undo, in a sentence."""
+
+
 class EffectType(Record, kw_only=True):
     """What an effect of one channel and verb is."""
 
@@ -84,7 +97,11 @@ class EffectType(Record, kw_only=True):
     """Its connectors, in order of preference."""
     risk: Severity | Callable[[Effect], Severity] = Severity.HIGH
     why: str | Callable[[Effect], str] = ""
-    reversible: bool = False
+    reverse: Callable[[Effect], Reverse | None] | None = None
+    """Returns how an effect is taken back; None if it cannot be. Without one it is irreversible."""
+    taken_down: tuple[str, Mapping[str, Undo | str]] | None = None
+    """The verb by which its connectors take a message down, and what that leaves for each of them: a sentence, or a
+    `Undo` with a time limit, too."""
     describe: Callable[[View, Effect, Scene], View] | None = None
     """Returns the view, given the general one."""
     facets: Callable[[Effect], Facets] | None = None
@@ -132,6 +149,19 @@ class EffectType(Record, kw_only=True):
     @property
     def id(self) -> str:
         return f"{self.channel}_{self.verb}"
+
+    def find_reverse(self, effect: Effect) -> Reverse | None:
+        """Return how an effect is taken back; None if it cannot be. What a person did by hand cannot."""
+        if effect.connector == MANUAL:
+            return None
+        if self.taken_down is not None:
+            verb, ways = self.taken_down
+            known = ways.get(effect.connector)
+            if known is None:
+                return None
+            made = known if isinstance(known, Undo) else Undo(leaves=known)
+            return Reverse(make=partial(make_take_down, verb), within_ms=made.within_ms, leaves=made.leaves)
+        return self.reverse(effect) if self.reverse is not None else None
 
 
 TypeKey = tuple[str, str, int, Severity]
@@ -292,11 +322,14 @@ class EffectTypes:
         view = describe_generally(found, effect, scene)
         if found.describe is not None:
             view = found.describe(view, effect, scene)
+        if is_reverse(effect):
+            view = describe_reverse(view, effect)
         return hand_over(view, found, effect) if effect.connector == MANUAL else view
 
 
 def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
     """Return the view that follows from the type's values alone."""
+    reverse = found.find_reverse(effect)
     label, via, info = found.label or _capitalise(effect.channel), scene.connector.label, scene.connector
     noun = found.noun or f"{label} {effect.verb.replace('_', ' ')}"
     return View(
@@ -311,7 +344,8 @@ def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
         version=found.version,
         risk=found.risk(effect) if callable(found.risk) else found.risk,
         why=found.why(effect) if callable(found.why) else found.why,
-        reversible=found.reversible,
+        reversible=reverse is not None and not reverse.leaves,
+        undo=Undo(reverse.within_ms, reverse.leaves) if reverse is not None else None,
         via=via,
         executes=found.executes,
         approval_executes=found.approval_executes,

@@ -354,8 +354,8 @@ BY_HAND: Final = "byHand"
 OUTCOME_TOLD: Final = "outcomeTold"
 """Metadata key: the assurance of the person who resolved an unknown outcome."""
 
-TAKEN_DOWN: Final = "takenDown"
-"""Metadata key of an action whose page was taken down: when (`atMs`) and by which action (`by`)."""
+UNDONE: Final = "undone"
+"""Metadata key of an action that another one took back: when (`atMs`) and which (`by`)."""
 
 ERASED: Final = "erased"
 """Metadata key of an action whose content was replaced by a notice: when (`atMs`)."""
@@ -365,9 +365,9 @@ def is_erased(action: Action) -> bool:
     return ERASED in action.metadata
 
 
-def when_taken_down(action: Action) -> int | None:
-    """Return when the page of an action was taken down, else None."""
-    found = action.metadata.get(TAKEN_DOWN)
+def when_undone(action: Action) -> int | None:
+    """Return when another action took this one back, else None."""
+    found = action.metadata.get(UNDONE)
     return int(found["atMs"]) if isinstance(found, dict) else None
 
 

@@ -115,6 +115,15 @@ class Repair(WireRecord, omit_defaults=True):
     """Whether the call also takes the id of the run."""
 
 
+class Undo(WireRecord, omit_defaults=True):
+    """An effect that another action can take back once it has happened."""
+
+    within_ms: int | None = None
+    """How long after the execution; None: always."""
+    leaves: str = ""
+    """What that does not undo, in a sentence. Without any, the effect is reversible."""
+
+
 class Unfit(WireRecord, omit_defaults=True):
     """Why this content can never be delivered as it is."""
 
@@ -177,7 +186,7 @@ class View(WireRecord, kw_only=True, omit_defaults=True):
     why: str = ""
     """Why it has that risk."""
     reversible: bool = False
-    """Whether it can be undone."""
+    """Whether it can be undone as a whole."""
     via: str = ""
     """The connector's name."""
     executes: Executes = "server"
@@ -228,8 +237,8 @@ class View(WireRecord, kw_only=True, omit_defaults=True):
     """The brief for the person who performs it."""
     again: Repair | None = None
     """The call that prepares another version."""
-    undo: Repair | None = None
-    """The call that prepares taking it back."""
+    undo: Undo | None = None
+    """How it is taken back once it has happened (`assent.gate.undo`)."""
     receipt: Literal["", "postId", "messageId"] = ""
     """The name under which the answer repeats the provider's id."""
 

@@ -11,7 +11,6 @@ from assent import import_late
 
 if TYPE_CHECKING:
     from assent.__main__ import run_program as run_program
-    from assent.engine.actions.actions import note_removal as note_removal
     from assent.engine.actions.hooks import Subscriber as Subscriber
     from assent.engine.connections.grants import Grantor as Grantor
     from assent.engine.connections.json_http import Exchanged as Exchanged
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from assent.gate.effects import ENVELOPE as ENVELOPE
     from assent.gate.effects import EffectType as EffectType
     from assent.gate.effects import EffectTypes as EffectTypes
+    from assent.gate.effects import Reverse as Reverse
     from assent.gate.effects import Scene as Scene
     from assent.gate.effects import name_account as name_account
     from assent.gate.effects import name_people as name_people
@@ -122,7 +122,6 @@ if TYPE_CHECKING:
 
 HOMES: Final = {
     "assent.__main__": "run_program",
-    "assent.engine.actions.actions": "note_removal",
     "assent.engine.actions.hooks": "Subscriber",
     "assent.engine.connections.grants": "Grantor",
     "assent.engine.connections.json_http": "exchange Exchanged",
@@ -138,7 +137,7 @@ HOMES: Final = {
     "assent.gate.content.cleaning": "cut LINE_CHARS one_line printable speaks_to_a_model",
     "assent.gate.content.suspicion": "suspicions_in",
     "assent.gate.content.text_parts": "sentences",
-    "assent.gate.effects": "BY_HAND EffectType EffectTypes ENVELOPE name_account name_people Scene",
+    "assent.gate.effects": "BY_HAND EffectType EffectTypes ENVELOPE name_account name_people Reverse Scene",
     "assent.gate.mail": "ALONE",
     "assent.gate.names": "names_server",
     "assent.gate.outcomes": "Delivered Delivery Remainder",

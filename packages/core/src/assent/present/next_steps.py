@@ -22,7 +22,6 @@ from assent.gate.records import (
     is_by_hand,
     is_test,
     name_of,
-    when_taken_down,
 )
 from assent.gate.views import Repair
 from assent.kernel.guide import SuggestedCall
@@ -34,6 +33,7 @@ from assent.present.workflow_step import calls_after_decision
 
 APPROVE: Final = "chieflab_approve_action"
 EDIT: Final = "chieflab_edit_action"
+UNDO: Final = "chieflab_undo_action"
 REJECT: Final = "chieflab_reject_action"
 
 
@@ -70,6 +70,8 @@ class Circumstances(Record, kw_only=True):
     """Whether its scheduled time has passed. It needs a new time before it can be approved."""
     expired: bool = False
     """Whether it can no longer be approved or sent."""
+    undo: str = ""
+    """Until when it can be undone and what that leaves, in a sentence; empty if it cannot."""
 
     @property
     def decider_note(self) -> str:
@@ -395,15 +397,14 @@ def _calls_after_expiry(action: Action, circumstances: Circumstances) -> tuple[S
 
 
 def _calls_after_execution(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    found, undo = list[SuggestedCall](), action.view.undo
+    found = list[SuggestedCall]()
     if (rest := action.metadata.get(OFFERED_AS)) is not None:
         found.append(SuggestedCall("chieflab_get_action", {"actionId": rest}, "now, to show the rest"))
     if gives_numbers(action):
         found.append(SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did"))
-    may_undo = circumstances.may_write and not circumstances.missing
-    if undo is not None and may_undo and when_taken_down(action) is None:
-        about = {"actionId": action.action_id, **undo.args}
-        found.append(SuggestedCall(undo.tool, about, undo.when, undo.needs))
+    if circumstances.undo and circumstances.may_write and not circumstances.missing:
+        about = {"actionId": action.action_id}
+        found.append(SuggestedCall(UNDO, about, f"the user wants it undone. {circumstances.undo}"))
     return tuple(found)
 
 

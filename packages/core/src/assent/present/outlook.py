@@ -37,6 +37,7 @@ from assent.gate.records import (
 )
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
 from assent.gate.transitions import EXECUTING, TERMINAL, UNKNOWN, state_of
+from assent.gate.undo import offer
 from assent.kernel.canonical import short_digest
 from assent.kernel.guide import Guide, SuggestedCall, make_guide
 from assent.kernel.ids import RunId
@@ -47,7 +48,6 @@ from assent.kernel.times import iso_time
 from assent.present.cards import explain_no_dialog, goes_to, manual_brief, render_card
 from assent.present.guidance import STOP_RULE
 from assent.present.next_steps import (
-    PLAIN,
     Circumstances,
     describe_decision,
     describe_outcome,
@@ -225,6 +225,7 @@ class Outlook(Record, kw_only=True):
             next_try=describe_next_try(action, self.now_ms),
             overdue=is_overdue(action, self.now_ms),
             expired=is_expired(action, self.now_ms),
+            undo=offer(action, self.now_ms),
         )
 
     def answer_decision(self, action: Action, move: str) -> DecisionReply:
@@ -328,7 +329,9 @@ def answer_executed(action: Action) -> Executed:
         rest_action_id=action.metadata.get(OFFERED_AS, UNSET),
         output=action.metadata.get(OUTPUT),
         user_message=message,
-        agent_guide=make_guide({}, next_calls(action, PLAIN)),
+        agent_guide=make_guide(
+            {}, next_calls(action, Circumstances(undo=offer(action, action.executed_ms or 0)))
+        ),
     )
 
 

@@ -22,7 +22,7 @@ from assent.gate.records import (
     Status,
     is_by_hand,
     is_test,
-    when_taken_down,
+    when_undone,
 )
 from assent.gate.transitions import (
     APPROVED,
@@ -60,7 +60,7 @@ class Section(enum.StrEnum):
     BY_HAND = "byHand"
     FAILED = "failed"
     WENT_OUT = "wentOut"
-    TAKEN_DOWN = "takenDown"
+    UNDONE = "undone"
     REJECTED = "rejected"
     EXPIRED = "expired"
 
@@ -72,7 +72,7 @@ SECTION_TITLES: Final[dict[Section, str]] = {
     Section.BY_HAND: "Approved, to be published by hand",
     Section.FAILED: "Failed",
     Section.WENT_OUT: "Went out",
-    Section.TAKEN_DOWN: "Taken down",
+    Section.UNDONE: "Undone",
     Section.REJECTED: "Rejected",
     Section.EXPIRED: "Expired",
 }
@@ -85,17 +85,17 @@ def find_section(action: Action, now_ms: int) -> Section:
         return Section.EXPIRED
     if action.status is Status.APPROVED:
         return Section.BY_HAND if action.view.executes == "person" else Section.APPROVED_NOT_SENT
-    if action.status is Status.EXECUTED and (action.view.removes or when_taken_down(action) is not None):
-        return Section.TAKEN_DOWN
+    if action.status is Status.EXECUTED and (action.view.removes or when_undone(action) is not None):
+        return Section.UNDONE
     return _BY_STATUS[action.status]
 
 
 def describe_removal(action: Action, now_ms: int) -> str:
-    """Describe when the page of an action in the section `TAKEN_DOWN` was taken down."""
-    out_ms, gone_ms = action.executed_ms or now_ms, when_taken_down(action)
+    """Describe when an action in the section `UNDONE` was taken back, or took another one back."""
+    out_ms, gone_ms = action.executed_ms or now_ms, when_undone(action)
     if gone_ms is None:
-        return f"The page was taken down {readable_time(out_ms, now_ms)}."
-    return f"It went out {readable_time(out_ms, now_ms)} and was taken down {readable_time(gone_ms, now_ms)}."
+        return f"It took another action back {readable_time(out_ms, now_ms)}."
+    return f"It went out {readable_time(out_ms, now_ms)} and was undone {readable_time(gone_ms, now_ms)}."
 
 
 _BY_STATUS: Final[dict[Status, Section]] = {
@@ -162,7 +162,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         Section.FAILED: f"{detail}." if detail else "The provider refused it.",
         Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
         Section.BY_HAND: "You publish it yourself and then tell me.",
-        Section.TAKEN_DOWN: describe_removal(action, now_ms),
+        Section.UNDONE: describe_removal(action, now_ms),
         Section.EXPIRED: "It was approved but not sent in time, so it will not be sent."
         if action.status is Status.APPROVED
         else "It was not approved and sent in time.",

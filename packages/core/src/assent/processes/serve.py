@@ -88,7 +88,7 @@ def make_catalog(app: App) -> Catalog:
     }
     offered = (
         *(tool for extension in app.installed for tool in extension.list_tools()),
-        *map(make_tool, operators.effects),
+        *(make_tool(each) for each in operators.effects if not each.is_reverse),
         *map(make_message_tool, operators.channels),
     )
     tools = [tool for tool in arrange(offered) if tool.name not in hidden]

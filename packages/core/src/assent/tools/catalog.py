@@ -25,6 +25,7 @@ from assent.tools import (
     report,
     runs,
     showing,
+    undo,
     workflows,
     workspaces,
 )
@@ -42,6 +43,7 @@ CORE_TOOLS: Final[tuple[Tool, ...]] = (
     *approvals.TOOLS,
     *showing.TOOLS,
     *execution.TOOLS,
+    *undo.TOOLS,
     *manual.TOOLS,
     *workflows.TOOLS,
     *audit.TOOLS,

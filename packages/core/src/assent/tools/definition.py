@@ -218,6 +218,7 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_publish_approved_post",
         "chieflab_send_email",
         "chieflab_resolve_unknown_outcome",
+        "chieflab_undo_action",
         "chieflab_use_manual_fallback",
         "chieflab_record_manual_publish",
         "chieflab_list_connectors",
@@ -228,7 +229,6 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
     "launch": (
         "chieflab_launch_product",
         "chieflab_create_social_graphics",
-        "chieflab_take_down_post",
         "chieflab_save_contacts",
         "chieflab_measure",
         "chieflab_record_manual_metrics",

@@ -33,7 +33,7 @@ CANNOT: Final = (
 
 SHOWN: Final = (
     Section.WENT_OUT,
-    Section.TAKEN_DOWN,
+    Section.UNDONE,
     Section.UNKNOWN,
     Section.APPROVED_NOT_SENT,
     Section.BY_HAND,
@@ -84,7 +84,7 @@ class StatusReply(WireRecord, kw_only=True, omit_defaults=True):
     by_hand: tuple[StatusEntry, ...] = ()
     failed: tuple[StatusEntry, ...] = ()
     unknown: tuple[StatusEntry, ...] = ()
-    taken_down: tuple[StatusEntry, ...] = ()
+    undone: tuple[StatusEntry, ...] = ()
     expired: tuple[StatusEntry, ...] = ()
     """Approved actions that expired recently without being sent."""
     extra: dict[str, Any] = {}
@@ -146,7 +146,7 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
         by_hand=entries[Section.BY_HAND],
         failed=entries[Section.FAILED],
         unknown=entries[Section.UNKNOWN],
-        taken_down=entries[Section.TAKEN_DOWN],
+        undone=entries[Section.UNDONE],
         expired=entries[Section.EXPIRED],
         extra={name: value for part in found.parts for name, value in part.extra.items()},
     )
@@ -170,7 +170,7 @@ def _moment(action: Action) -> int:
 _COUNTED: Final = (
     (Section.UNKNOWN, "of {n} it is not known whether it went out"),
     (Section.WENT_OUT, "{n} went out in the last 30 days"),
-    (Section.TAKEN_DOWN, "{n} taken down"),
+    (Section.UNDONE, "{n} undone"),
     (Section.APPROVED_NOT_SENT, "{n} approved but not sent"),
     (Section.BY_HAND, "{n} to be published by hand"),
     (Section.WAITING, "{n} waiting for your approval"),
@@ -215,7 +215,7 @@ def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     what = f"{action.view.label}{name}{whose}: “{headline(action)}”, {done}{when}."
     why = explain(action, around.obstacle, now_ms)
     help_url = around.help_url if action.executed_ms is None else None
-    url = None if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url
+    url = None if find_section(action, now_ms) is Section.UNDONE else action.external_url
     return " ".join(filter(None, ("-", *(due if done else ()), what, why, help_url, url)))
 
 

@@ -13,7 +13,7 @@ from assent.engine.actions.hooks import ChannelResult, RunResult
 from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
-from assent.gate.records import Action, is_by_hand, name_of, when_taken_down
+from assent.gate.records import Action, is_by_hand, name_of, when_undone
 from assent.kernel.canonical import short_digest
 from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
@@ -54,16 +54,16 @@ async def describe_actions(call: Call, of_run: tuple[Action, ...]) -> RunText:
 
 def _describe_sent(of_run: tuple[Action, ...]) -> str:
     sent = sum(action.executed_ms is not None for action in of_run)
-    gone = sum(when_taken_down(action) is not None for action in of_run)
+    gone = sum(when_undone(action) is not None for action in of_run)
     if len(of_run) > 1 or not sent:
-        return f"{sent} of {len(of_run)} went out{f'; {gone} taken down since' if gone else ''}."
-    return "It went out and was taken down since." if gone else "It went out."
+        return f"{sent} of {len(of_run)} went out{f'; {gone} undone since' if gone else ''}."
+    return "It went out and was undone since." if gone else "It went out."
 
 
 def _result_line(action: Action, around: Circumstances, now_ms: int) -> str:
     section = find_section(action, now_ms)
     parts = [f"- {action.view.label}, “{headline(action)}”: "]
-    if section is Section.TAKEN_DOWN:
+    if section is Section.UNDONE:
         parts.append(explain(action, None, now_ms))
     elif action.executed_ms is not None:
         parts.append(f"went out {readable_time(action.executed_ms, now_ms)}. {action.external_url or ''}")
@@ -78,7 +78,7 @@ DEFAULT_SINCE: Final = "P7D"
 
 ORDER: Final = (
     Section.WENT_OUT,
-    Section.TAKEN_DOWN,
+    Section.UNDONE,
     Section.UNKNOWN,
     Section.APPROVED_NOT_SENT,
     Section.BY_HAND,
@@ -172,7 +172,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
         for action in found.actions
     }
     counts = Counter(find_section(action, call.now_ms) for action in found.actions)
-    counts[Section.TAKEN_DOWN] = len(_pages_taken_down(found.actions, call.now_ms))
+    counts[Section.UNDONE] = len(_list_undone(found.actions, call.now_ms))
     message = _message(found, counts, since_ms, call.now_ms)
     link = f"{call.services.links.base_url}/audit"
     refused = Counter(each.action_id for each in found.refused)
@@ -198,9 +198,9 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
     )
 
 
-def _pages_taken_down(found: Iterable[Action], now_ms: int) -> set[str]:
-    """Return the ids of published actions whose page was taken down."""
-    gone = (action for action in found if find_section(action, now_ms) is Section.TAKEN_DOWN)
+def _list_undone(found: Iterable[Action], now_ms: int) -> set[str]:
+    """Return the ids of executed actions that others took back."""
+    gone = (action for action in found if find_section(action, now_ms) is Section.UNDONE)
     return {
         str(action.effect.details["actionId"] if action.view.removes else action.action_id) for action in gone
     }
@@ -225,7 +225,7 @@ def _entry(action: Action, refused: int, now_ms: int) -> ReportEntry:
 
 _WORDS: Final = {
     Section.WENT_OUT: "{n} went out",
-    Section.TAKEN_DOWN: "{n} taken down",
+    Section.UNDONE: "{n} undone",
     Section.UNKNOWN: "of {n} it is not known whether it went out",
     Section.APPROVED_NOT_SENT: "{n} approved and not sent",
     Section.BY_HAND: "{n} to be published by hand",
@@ -307,13 +307,13 @@ def _show(
 
 
 def _address(action: Action, now_ms: int) -> str:
-    """Return the URL; empty if the page was taken down."""
-    return "" if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url or ""
+    """Return the URL; empty if it was undone."""
+    return "" if find_section(action, now_ms) is Section.UNDONE else action.external_url or ""
 
 
 def _line(action: Action, why: str, result: ChannelResult | None, now_ms: int) -> str:
     parts = []
-    if action.executed_ms is not None and find_section(action, now_ms) is not Section.TAKEN_DOWN:
+    if action.executed_ms is not None and find_section(action, now_ms) is not Section.UNDONE:
         done = "Recorded" if is_by_hand(action) else "Sent"
         parts.append(f"{done} {readable_time(action.executed_ms, now_ms)}.")
     if address := _address(action, now_ms):

@@ -264,7 +264,7 @@ def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
     """Return the current state and its reason, as a sentence for the person."""
     action, decision = stored.action, stored.decision
     if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:
-        if find_section(action, now_ms) is Section.TAKEN_DOWN:
+        if find_section(action, now_ms) is Section.UNDONE:
             return explain(action, blocker, now_ms)
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
         later = (stored.measured_ms or 0) > now_ms and gives_numbers(action)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from assent.engine.actions import decisions, execution, reconciliation, recording, remainder
+from assent.engine.actions import undo as reverses
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.core import freezes
 from assent.engine.core.failpoints import failpoint
@@ -15,8 +16,9 @@ from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import ExecutionServices
 from assent.engine.core.tenancy import Principal
 from assent.engine.views import review
+from assent.gate.gate import Decider
 from assent.gate.policy import suffices
-from assent.gate.records import Action, Assurance, Freeze
+from assent.gate.records import Action, Assurance, Freeze, Proposal
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Clock, OutcomeUnknown, SendOutcome, Transaction
@@ -173,6 +175,14 @@ async def record_by_hand(
         )
 
     return await write(begin)
+
+
+async def undo(
+    services: ExecutionServices, decider: Decider, action: Action, proposal: Proposal, write: Write[Action, R]
+) -> R:
+    """Stage the reverse of an executed action, once. It waits for its own approval; `proposal` says who asks for it."""
+    built, now_ms = await reverses.build(services, decider, action, proposal), services.clock.now_ms()
+    return await write(lambda: reverses.stage(decider, built, now_ms))
 
 
 async def try_again(clock: Clock, wish: DecisionOrder, write: Write[Action, R]) -> R:

@@ -98,7 +98,7 @@ async def act(agent: Recorded) -> str:
     await agent.done("chieflab_execute_approved_action", actionId=on_site)
     published = await gate.stored(on_site)
     await gate.app.store.write(lambda: site_feed.publish(published, gate.clock.now_ms()))
-    await agent.done("chieflab_take_down_post", actionId=on_site)
+    await agent.done("chieflab_undo_action", actionId=on_site)
     by_hand = await gate.approved()
     await agent.ask("chieflab_use_manual_fallback", actionId=by_hand)
     await agent.ask("chieflab_record_manual_publish", actionId=by_hand, url="https://a.example/2")

@@ -11,7 +11,7 @@ from packages.core.tests.wire.extensions.test_refunds import NOTE, RING, stage
 from tests.support.actions.kit import APPROVE, AUDIT, EDIT, EXECUTE, REJECT, Gate
 
 import assent
-from assent.extensions.effect_types import make_channel_type
+from assent.extensions.effect_types import make_channel_types
 from assent.gate.mail import reached_addresses
 from assent_launch.effect_types import effect_types
 
@@ -73,7 +73,8 @@ def declare(*, facets: bool = False, **changes: Any) -> tuple[str, ...]:
     made = assent.Operator("walls").channel(declared)
     if facets:
         made.facets(lambda body: assent.Facets(amount=body))
-    return make_channel_type(made, ()).without
+    (only,) = make_channel_types(made, ())
+    return only.without
 
 
 def test_a_message_declares_that_it_lacks_what_its_shape_has_no_place_for() -> None:

@@ -20,11 +20,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from assent.platform import find_brand, note_removal, truncate
+from assent.platform import find_brand, truncate
 from assent.sdk import (
     DAY_MS,
     Action,
-    ActionId,
     Clock,
     Media,
     Record,
@@ -103,15 +102,13 @@ def publish(action: Action, now_ms: int) -> Transaction[Published]:
 
 
 def take_down(action: Action, now_ms: int) -> Transaction[Published | None]:
-    """Take down the page that an action names, and note that on the action that published it.
-    Returns None if another action took it down."""
-    workspace_id, details = action.workspace_id, action.effect.details
-    post_id = str(details["postId"])
-    published_by = ActionId(str(details["actionId"]))
-    if not (yield from note_removal(workspace_id, published_by, by=action.action_id, now_ms=now_ms)):
-        return None
+    """Take down the page that an action names, or find it taken down. Returns None if there is none."""
+    workspace_id, post_id = action.workspace_id, str(action.effect.details["receipt"])
     yield statements.remove_site_post(workspace_id=workspace_id, post_id=post_id, removed_ms=now_ms)
-    return Published(post_id, post_path(workspace_id, post_id), now_ms)
+    post = yield from find_post(workspace_id, post_id)
+    if post is None or post.removed_ms is None:
+        return None
+    return Published(post_id, post_path(workspace_id, post_id), post.removed_ms)
 
 
 def post_path(workspace_id: str, post_id: str) -> str:

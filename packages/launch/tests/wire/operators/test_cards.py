@@ -260,7 +260,7 @@ async def test_a_text_for_a_page_that_the_server_does_not_reach_says_so(client: 
     assert "does not reach that page" in run["agentGuide"]["userMessage"]
 
 
-TAKE_DOWN = "chieflab_take_down_post"
+TAKE_DOWN = "chieflab_undo_action"
 
 
 async def test_a_published_page_is_taken_down_after_a_yes(client: LaunchClient) -> None:
@@ -275,7 +275,7 @@ async def test_a_published_page_is_taken_down_after_a_yes(client: LaunchClient) 
 
     assert (before, early.reason) == (200, "requires_approval")
     assert done["externalUrl"] in text_of(staged) and staged["actions"][0]["type"] == "site_unpublish"
-    assert (gone["status"], calls_of(gone)) == ("executed", []) and text_of(gone).startswith("Taken down")
+    assert (gone["status"], calls_of(gone)) == ("executed", []) and text_of(gone).startswith("Undone")
     assert (await client.http.get(page)).status_code == 410
     assert (await client.http.get(f"{page}/go?u=0")).status_code == 410
     listed = (await client.http.get(feed)).json()["items"]
@@ -350,27 +350,24 @@ async def test_a_page_that_was_taken_down_is_told_as_taken_down_everywhere(clien
     }
 
     for name, answer in told.items():
-        assert "taken down" in text_of(answer).lower(), name
+        assert "undone" in text_of(answer).lower(), name
         assert "Went out" not in text_of(answer) and done["externalUrl"] not in text_of(answer), name
     assert TAKE_DOWN not in str(calls_of(told["chieflab_get_action"]))
     status, report = told["chieflab_status"], told["chieflab_report"]
-    assert (status["counts"]["wentOut"], status.get("wentOut"), len(status["takenDown"])) == (0, None, 2)
-    assert (report["counts"].get("wentOut"), report["counts"]["takenDown"]) == (None, 1)
+    assert (status["counts"]["wentOut"], status.get("wentOut"), len(status["undone"])) == (0, None, 2)
+    assert (report["counts"].get("wentOut"), report["counts"]["undone"]) == (None, 1)
     assert "Sent " not in text_of(report)
-    assert (
-        "taken down"
-        in (await client.call("chieflab_get_action", {"actionId": removal})).payload["userMessage"]
-    )
+    told_of = await client.call("chieflab_get_action", {"actionId": removal})
+    assert "took another action back" in told_of.payload["userMessage"]
 
 
 async def test_a_page_is_taken_down_once(client: LaunchClient) -> None:
     action_id, _ = await published(client)
     first, second = await stage(client, action_id), await stage(client, action_id)
+    assert first["actions"][0]["id"] == second["actions"][0]["id"]
     await client.approve_and_send(first["actions"][0]["id"])
-    about = {"actionId": second["actions"][0]["id"]}
-    await client.call(APPROVE, about)
 
-    assert (await client.call(EXECUTE, about)).reason == "connector_failed"
+    assert (await client.call(TAKE_DOWN, {"actionId": action_id})).reason == "validation_error"
 
 
 async def test_a_take_down_asks_for_yes_or_no_and_for_no_change(client: LaunchClient) -> None:

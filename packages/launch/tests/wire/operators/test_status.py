@@ -47,7 +47,7 @@ async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(clie
         "approvedNotSent": 0,
         "byHand": 1,
         "failed": 0,
-        "takenDown": 0,
+        "undone": 0,
         "expired": 0,
         "wentOut": 1,
     }

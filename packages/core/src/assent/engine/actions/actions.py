@@ -19,7 +19,6 @@ from assent.gate.policy import DEFAULT, Policy
 from assent.gate.preflight import MANY_RECIPIENTS, weigh_crowd
 from assent.gate.records import (
     NAME,
-    TAKEN_DOWN,
     Action,
     Approval,
     Asset,
@@ -132,22 +131,6 @@ def put(
         head = yield from journal.lock_head(changed.workspace_id, changed.run_id, now_ms)
     yield from journal.append_to(head, events, now_ms)
     return stored
-
-
-def note_removal(
-    workspace_id: WorkspaceId, action_id: ActionId, *, by: ActionId, now_ms: int
-) -> Transaction[bool]:
-    """Note on an action that another one took down what it published. Returns False if a third one did."""
-    published = yield from lock_known(workspace_id, action_id)
-    if published is None:
-        return True
-    before = published.metadata.get(TAKEN_DOWN, {}).get("by")
-    if before is None:
-        noted = {TAKEN_DOWN: {"atMs": now_ms, "by": by}}
-        yield from put_without_event(
-            msgspec.structs.replace(published, metadata={**published.metadata, **noted})
-        )
-    return before in (None, by)
 
 
 def put_without_event(changed: Action) -> Transaction[Action]:

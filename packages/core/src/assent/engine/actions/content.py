@@ -25,6 +25,7 @@ from assent.gate.gate import ANY_CONTENT, judge_decision
 from assent.gate.preflight import Checked, Remarks
 from assent.gate.records import Action, Effect, Observation
 from assent.gate.transitions import Move
+from assent.gate.undo import FIXED, is_reverse
 from assent.gate.views import View
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, MAX_CONTENT_CHARS, MAX_RECIPIENTS, MAX_VISIBLE
@@ -195,9 +196,10 @@ async def edit_effect(services: EffectServices, effect: Effect, changes: dict[st
 def apply_edit(effects: EffectTypes, before: Effect, changes: dict[str, Any]) -> Effect:
     """Return the effect with the changes. Calls the code of its type. Raises `Refusal`."""
     found = effects.find(before)
-    if found is not None and found.fixed:
+    fixed = FIXED if is_reverse(before) else found.fixed if found is not None else ""
+    if fixed:
         # The text describes the effect; editing it would not change the effect.
-        raise bad_argument("actionId", "an action with a text of its own", found.fixed)
+        raise bad_argument("actionId", "an action with a text of its own", fixed)
     # A hand-over changes the connector and keeps the content.
     if found is not None and found.schema is not None and "connector" not in changes:
         changes = {ARGUMENTS: merge_arguments(found.schema(before), before.arguments, changes)}

@@ -149,7 +149,7 @@ async def build(
     names: list[str] = []
     if preparation.effects:
         taken = set(await services.store.read(lambda: actions.list_names(workspace_id)))
-        names = [_choose_name(each.effect.channel, taken) for each in preparation.effects]
+        names = [choose_name(each.effect.channel, taken) for each in preparation.effects]
     staged = tuple(
         [
             await new_action(
@@ -169,7 +169,7 @@ async def build(
     return StagedRun(run, assets, staged, made)
 
 
-def _choose_name(channel: str, taken: set[str]) -> str:
+def choose_name(channel: str, taken: set[str]) -> str:
     """Return the channel, with a number if an open action of the workspace has that name."""
     name = next(each for each in chain([channel], (f"{channel}:{n}" for n in count(2))) if each not in taken)
     taken.add(name)

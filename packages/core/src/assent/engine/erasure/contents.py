@@ -29,7 +29,7 @@ from assent.gate.records import (
     ERASED,
     OUTCOME_TOLD,
     PROPOSAL,
-    TAKEN_DOWN,
+    UNDONE,
     Action,
     Assurance,
     Effect,
@@ -45,7 +45,7 @@ from assent.kernel.times import iso_time
 from assent.ports import Store, Transaction
 from assent.sql.loader import statements
 
-_KEPT: Final = (PROPOSAL, BY_HAND, OUTCOME_TOLD, TAKEN_DOWN)
+_KEPT: Final = (PROPOSAL, BY_HAND, OUTCOME_TOLD, UNDONE)
 _IN_FLIGHT: Final = frozenset({ExecutionState.EXECUTING, ExecutionState.OUTCOME_UNKNOWN})
 
 VIA: Final = "command"

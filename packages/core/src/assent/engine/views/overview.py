@@ -31,7 +31,7 @@ RECENT_LISTED: Final = 5
 """Entries of a section of closed actions."""
 
 SENT_READ: Final = 20
-"""Executed actions that are read; some of them are listed as taken down."""
+"""Executed actions that are read; some of them are listed as undone."""
 
 MOST_COUNTED: Final = 1_000
 """Bound of a count."""
@@ -123,12 +123,12 @@ def _divide(found: Iterable[Action], now_ms: int) -> Sections:
 
 
 def _most_listed(section: Section) -> int:
-    return RECENT_LISTED if section in (Section.WENT_OUT, Section.TAKEN_DOWN) else LISTED
+    return RECENT_LISTED if section in (Section.WENT_OUT, Section.UNDONE) else LISTED
 
 
 def _counts(row: Any, sections: Sections) -> dict[str, int]:
     by_hand = min(LISTED, len(sections.get(Section.BY_HAND, ())))
-    gone = len(sections.get(Section.TAKEN_DOWN, ()))
+    gone = len(sections.get(Section.UNDONE, ()))
     return {
         Section.UNKNOWN.value: row["unknown"],
         Section.WAITING.value: row["waiting"],
@@ -136,6 +136,6 @@ def _counts(row: Any, sections: Sections) -> dict[str, int]:
         Section.BY_HAND.value: by_hand,
         Section.FAILED.value: row["failed"],
         Section.WENT_OUT.value: max(0, row["sent"] - gone),
-        Section.TAKEN_DOWN.value: gone,
+        Section.UNDONE.value: gone,
         Section.EXPIRED.value: row["lapsed"],
     }

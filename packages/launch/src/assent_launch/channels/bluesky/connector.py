@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from assent_launch.channels.factory import ConnectorParts
 
 POST: Final = "app.bsky.feed.post"
+TAKE_DOWN: Final = "take_down"
 MOST_PICTURES: Final = 4
 COUNTS: Final = {
     "likeCount": "likes",
@@ -89,6 +90,8 @@ class BlueskyConnector(NoLookUp, KeyConnector):
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
+        if effect.verb == TAKE_DOWN:
+            return await self._take_down(action, ctx.deadline)
         if len(action.effect.media) > MOST_PICTURES:
             raise NotSent(f"Bluesky takes {MOST_PICTURES} pictures")
         session = await self._sign_in(action, ctx.deadline)
@@ -108,6 +111,16 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         if (found := await self._find_post(session, action)) is not None:
             return found
         raise self._judge_failure(answer)
+
+    async def _take_down(self, action: Action, deadline: Deadline) -> Delivered:
+        """Delete the record of a post, or ensure that it is gone."""
+        session = await self._sign_in(action, deadline)
+        uri = str(action.effect.details["receipt"])
+        body = {"repo": session.did, "collection": POST, "rkey": uri.rpartition("/")[2]}
+        answer = await self._ask("POST", "com.atproto.repo.deleteRecord", session, body=body)
+        if not answer.ok:
+            raise self._judge_failure(answer)
+        return Delivered(uri, None, {"record": "deleted"})
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         deadline = Deadline(timeout_seconds)

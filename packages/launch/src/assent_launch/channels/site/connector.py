@@ -89,7 +89,7 @@ def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
     async def take_down(action: Action) -> SitePage:
         made = await store.write(lambda: feed.take_down(action, clock.now_ms()))
         if made is None:
-            raise NotSent("the page was taken down before")
+            raise NotSent("there is no such page")
         return SitePage(made.post_id, services.links.base_url + made.path, made.published_ms)
 
     return (SiteConnector(publish, parts.visits.read_counts, take_down),)

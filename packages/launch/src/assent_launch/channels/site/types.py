@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent import Effect, View
-from assent.platform import EffectType, Preview, Repair, Scene, name_account
+from assent.platform import EffectType, Preview, Scene, name_account
 from assent.sdk import Severity
 from assent_launch.channels.site import CHANNEL, INFO, UNPUBLISH
 from assent_launch.effect_types import POST, describe_post, make_types
@@ -28,7 +28,6 @@ def _describe_page(view: View, effect: Effect, scene: Scene) -> View:
         place=_name_feed(effect, scene),
         destination=f"To {ON_PAGES}{name_account(effect)}",
         preview=Preview("page"),
-        undo=Repair("chieflab_take_down_post", "the user wants the page gone"),
     )
 
 
@@ -38,12 +37,12 @@ def _describe_take_down(view: View, effect: Effect, scene: Scene) -> View:
         sentence="Takes this page down. Its address says that it is gone; its text and numbers are kept.",
         destination="Off your own site",
         place=_name_feed(effect, scene),
-        outcome="Taken down:",
-        removes=True,
         preview=Preview("page"),
         receipt="postId",
-        again=None,
     )
+
+
+LEAVES: Final = "Whoever has read it has read it, and search engines may keep a copy."
 
 
 def _name_feed(effect: Effect, scene: Scene) -> str:
@@ -76,6 +75,7 @@ TYPES: Final = (
         why=_explain,
         describe=_describe_page,
         counts_visits=True,
+        taken_down=(UNPUBLISH, {INFO.id: LEAVES}),
     ),
     EffectType(
         channel=CHANNEL.id,
@@ -84,14 +84,12 @@ TYPES: Final = (
         page_label=ON_PAGES,
         noun="Page to take down",
         common_noun=True,
-        done="Taken down",
         operator="chieflab-post",
         via=CHANNEL.connectors,
         risk=_grade,
         why=_explain,
         describe=_describe_take_down,
         without=("recipients", "amount", "arguments"),
-        fixed="one that takes a page down",
         trusted=True,
     ),
 )

@@ -24,6 +24,7 @@ from assent.gate.preflight import Readiness, is_expired, is_overdue
 from assent.gate.records import Action, Effect, Media, Status
 from assent.gate.rules.drift import describe_change, read_changes
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
+from assent.gate.undo import UNDO_AS, is_spent, offer
 from assent.gate.views import Field
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
@@ -238,6 +239,10 @@ class Card(Record, kw_only=True):
     """Why it failed, in one sentence."""
     again_as: str
     """The action as which its effect was staged again, or an empty text."""
+    undo_as: str
+    """The action that takes it back or did, or an empty text."""
+    undo: str
+    """Until when it can be undone, and what that leaves."""
     attempted: When | None
     attempt_detail: str
     last_attempt: str
@@ -292,6 +297,13 @@ GATES: Final = {
     "recipients_missing": "It has recipients (none are named yet)",
     "connector_not_ready": "Its connection is ready (it was not when this was prepared)",
 }
+
+
+def _find_reverse(found: RunReview, action: Action, now_ms: int) -> str:
+    """Return the id of the action's reverse, if that can still happen or has happened."""
+    known = action.metadata.get(UNDO_AS)
+    reverse = next((each for each in found.actions if each.action_id == known), None)
+    return reverse.action_id if reverse is not None and not is_spent(reverse, now_ms) else ""
 
 
 def build_card(
@@ -370,6 +382,8 @@ def build_card(
         failed=state_of(action) == FAILED,
         refused=as_text(action.metadata.get("lastAttempt")) or f"{view.via} rejected it.",
         again_as=as_text(action.metadata.get(AGAIN_AS)),
+        undo_as=_find_reverse(found, action, now_ms),
+        undo=offer(action, now_ms),
         attempted=when(action.attempt.started_ms, now_ms) if action.attempt is not None else None,
         attempt_detail=as_text(action.metadata.get("lastAttempt")),
         last_attempt=_last_attempt(action, job, now_ms, stopped),

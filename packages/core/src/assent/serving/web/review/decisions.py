@@ -20,7 +20,7 @@ from assent.gate.effects import ARGUMENTS
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.names import is_taken
 from assent.gate.policy import suffices
-from assent.gate.records import Action, Assurance, Media
+from assent.gate.records import Action, Assurance, Media, Proposal
 from assent.kernel.limits import MAX_ASKED_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
@@ -192,6 +192,15 @@ async def again(given: SubmittedForm) -> Action:
     return await executions.try_again(given.services.clock, given.wish, given.write)
 
 
+async def undo(given: SubmittedForm) -> Action:
+    """Stage what takes an executed action back. It waits for its own approval."""
+    if given.viewer.session is None:
+        raise NeedsPerson
+    person, executed = given.viewer.session.person, given.action
+    proposal = Proposal(label=person.label, person_id=person.person_id)
+    return await executions.undo(given.services, given.decider, executed, proposal, given.write)
+
+
 DECISIONS: Final[dict[str, Callable[[SubmittedForm], Awaitable[Action]]]] = {
     "approve": approve,
     "send": send,
@@ -203,6 +212,7 @@ DECISIONS: Final[dict[str, Callable[[SubmittedForm], Awaitable[Action]]]] = {
     "look_now": look_now,
     "publish": publish,
     "again": again,
+    "undo": undo,
 }
 
 

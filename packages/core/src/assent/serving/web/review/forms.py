@@ -18,6 +18,7 @@ from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, Effect, Voice, is_erased
 from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, FAILED, RETRYABLE, UNKNOWN, state_of
+from assent.gate.undo import can_be_undone
 from assent.gate.views import Field, Severity
 from assent.kernel.refusals import Problem
 from assent.kernel.structs import Record
@@ -178,6 +179,12 @@ def offer_decisions(
     state = state_of(action)
     if state == UNKNOWN:
         return ("resolve", *(("look_now",) if looking.approver else ()))
+    if (
+        can_be_undone(action, looking.now_ms)
+        and looking.approver
+        and not explain_missing_type(looking.effects, action)
+    ):
+        return ("undo",)
     if state == FAILED and looking.approver and may_be_tried_again(looking.effects, action):
         return ("again",)
     if is_expired(action, looking.now_ms) or state not in OPEN:

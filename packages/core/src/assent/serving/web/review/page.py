@@ -231,7 +231,7 @@ class ReviewPages:
         if decision == "approve" and state_of(action) == AWAITING:
             decision = "recorded"
         did = "send" if sent and decision != "recorded" else decision
-        if decision == "again" or (decision == "edit" and form.get("then") == "approve"):
+        if decision in ("again", "undo") or (decision == "edit" and form.get("then") == "approve"):
             here = f"/runs/{action.run_id}?did={decision}&action={action.action_id}&open=approve"
             return see_other(f"{here}#action-{action.action_id}")
         now_ms = self._site.services.clock.now_ms()
