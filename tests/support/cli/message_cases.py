@@ -94,6 +94,9 @@ COMMANDS: Final[dict[str, Usage]] = {
     "policy check": Usage(("people",), ("nothing",), (("{file}",),)),
     "policy set": Usage(("people",), ("nothing",), (("{file}",),), twice=True),
     "policy replay": Usage(("people",), ("nothing",), (("{file}",),)),
+    "rules list": Usage((), ("--workspace", "nowhere")),
+    "rules set": Usage(("{file}",), ("{file}",), (("{file}",),)),
+    "rules end": Usage(("nothing",), ("nothing",)),
     "mcp config": Usage(
         ("cursor", "--write", "--yes", "--file", "{dir}/mcp.json"),
         ("emacs",),

@@ -17,10 +17,12 @@ from assent.cli import run
 from assent.settings.load import load_settings
 from assent_wrap.front import FLAGS, SWITCHES, read_order
 from assent_wrap.gateway import CALLS, read_files
-from assent_wrap.listing import MAX_TOOLS
+from assent_wrap.listing import MAX_TOOLS, OfferedTool
 from assent_wrap.profiles import RULE_KEYS, SERVER_KEYS, Profile, read_config, read_rules
 from assent_wrap.profiles import read_order as read_profile
 from assent_wrap.proposals import HOLD_SECONDS
+from assent_wrap.rules import KEYS, PROPOSED_MS, Observed, describe_rule, propose_rules
+from assent_wrap.rules import read_rules as read_workspace_rules
 from assent_wrap.variables import PASSED
 
 PAGE = "wrap.md"
@@ -30,7 +32,7 @@ VARIABLES = {"TRACKER_TOKEN": "theirs", "PATH": "/usr/bin", "OTHER": "not theirs
 
 def test_every_block_of_the_page_is_executed_here() -> None:
     kinds = [language for language, _ in blocks_of(PAGE)]
-    assert kinds == ["sh", "sh", "json", "sh", "toml", "sh", "toml"]
+    assert kinds == ["sh", "sh", "json", "sh", "toml", "sh", "toml", "toml", "sh", "toml"]
 
 
 def order(command: str, folder: Path) -> Profile:
@@ -110,3 +112,44 @@ def test_the_page_names_every_key_of_a_rule_and_the_numbers_that_hold() -> None:
     assert [key for key in (*RULE_KEYS, *SERVER_KEYS - {"tools"}) if f"`{key}`" not in page] == []
     assert f"up to {HOLD_SECONDS} seconds" in page and f"{CALLS} calls a minute" in page
     assert f"Up to\n  {MAX_TOOLS} of a server" in page
+
+
+def test_the_rules_of_the_workspace_are_set_listed_and_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = block_of(PAGE, "toml", 2)
+    (tmp_path / "reports.toml").write_text(text)
+    place = ["--data-dir", str(tmp_path / "data")]
+    assert run(["init", *place]) == 0
+    capsys.readouterr()
+    said = []
+    for line in block_of(PAGE, "sh", 4).splitlines():
+        program, *words = shlex.split(line)
+        assert program == "assent" and run([*words, *place]) == 0
+        said.append(capsys.readouterr().out)
+
+    rules = read_workspace_rules(tomllib.loads(text))
+    assert said[0].splitlines() == [describe_rule(each) for each in rules]
+    assert all(each.name in said[1] for each in rules) and rules[0].name in said[2]
+    section = (DOCS / PAGE).read_text().partition("## Rules of the workspace")[2].partition("\n## ")[0]
+    assert {*re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)} == KEYS
+
+
+def test_the_proposed_rule_of_the_page_is_one_that_is_proposed() -> None:
+    shown = block_of(PAGE, "toml", 3)
+    (rule,) = read_workspace_rules(tomllib.loads(shown))
+    definition = {"name": "read_query", "inputSchema": {"properties": {"query": {}}}}
+    offered = OfferedTool(
+        name="read_query",
+        server="db",
+        tool="read_query",
+        mode="gate",
+        rule=None,
+        definition=definition,
+        pin="",
+    )
+    calls = [("", "", 40), ("query", "SELECT", 30), ("query", "WITH", 8)]
+    observed = [Observed("read_query", argument, beginning, each) for argument, beginning, each in calls]
+    assert rule.until_ms is not None
+    assert shown.strip() in propose_rules("db", [offered], observed, rule.until_ms - PROPOSED_MS)

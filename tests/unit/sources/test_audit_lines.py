@@ -10,6 +10,7 @@ import pytest
 
 import assent
 import assent_launch
+import assent_wrap
 from assent.engine.audit.views import RecordedEvent
 from assent.engine.views.names import ActionName, ShownNames
 from assent.gate.transitions import Move
@@ -23,8 +24,11 @@ from assent.serving.web.audit.lines import (
 )
 from assent_launch.testing import any_effects
 
-APPENDERS = (Path(assent.__file__).parent / "engine", Path(assent_launch.__file__).parent)
-APPENDING = {"NewEvent", "note", "_note", "log", "grow", "_journal", "_event"}
+APPENDERS = (
+    Path(assent.__file__).parent / "engine",
+    *(Path(each.__path__[0]) for each in (assent_launch, assent_wrap)),
+)
+APPENDING = {"NewEvent", "note", "note_event", "_note", "log", "grow", "_journal", "_event"}
 """Functions that are handed the kind of an event."""
 
 MADE_UP = {f"action_{move}" for move in Move} | {"webhook_delivered", "webhook_failed"}

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assent.sdk import Failure
+from assent.sdk import CommandSession, Failure
+
+if TYPE_CHECKING:
+    from assent.platform.commands import App, Workspace
+
+OfWorkspace = Annotated[
+    str | None, typer.Option("--workspace", metavar="ID-OR-NAME", help="Which workspace: the local one.")
+]
 
 
 def wrap(
@@ -87,3 +96,76 @@ def hook_claude_code(
     given = {"--tools": tools, "--wait": wait, "--data-dir": data_dir, "--base-url": base_url}
     words = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
     raise typer.Exit(run_hook([*words, "--print-settings"] if print_settings else words))
+
+
+def list_rules(session: CommandSession, workspace: OfWorkspace = None) -> None:
+    """List the rules for wrapped tools, and how often each let a call pass."""
+    from assent.platform.commands import use_workspace
+    from assent.sdk import iso_time
+    from assent_wrap import rulebook
+    from assent_wrap.rules import StandingRule, describe_rule
+
+    async def read(app: App, found: Workspace) -> tuple[StandingRule, ...]:
+        return await rulebook.list_rules(app.owner_services, found.workspace_id)
+
+    session.require_data()
+    standing = use_workspace(session, workspace, read)
+    views = [
+        {
+            **each.rule.source,
+            "says": describe_rule(each.rule),
+            "setBy": each.by,
+            "setAt": iso_time(each.at_ms),
+            "used": each.used,
+            "lastUsedAt": iso_time(each.last_ms),
+        }
+        for each in standing
+    ]
+    rows = [(each.rule.name, describe_rule(each.rule), str(each.used)) for each in standing]
+    session.give({"rules": views}, session.table(("name", "rule", "used"), rows))
+
+
+def set_rules(
+    session: CommandSession,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A TOML file with [[rule]] tables.", show_default=False)
+    ],
+    workspace: OfWorkspace = None,
+) -> None:
+    """Set the rules of a file, each in place of the one with its name. They hold at once."""
+    from assent.platform.commands import BY, use_workspace
+    from assent_wrap import rulebook
+    from assent_wrap.profiles import BadProfile
+    from assent_wrap.rules import WorkspaceRule, describe_rule
+
+    async def save(app: App, found: Workspace) -> tuple[WorkspaceRule, ...]:
+        return await rulebook.set_rules(app.owner_services, found.workspace_id, source, by=BY)
+
+    session.require_data()
+    try:
+        source = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+        rules = use_workspace(session, workspace, save)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"{file} cannot be read: {error}.") from None
+    except (tomllib.TOMLDecodeError, BadProfile) as error:
+        raise Failure(f"{file}: {error}\nNothing was set. Correct that, then run this again.") from None
+    said = [describe_rule(each) for each in rules]
+    session.give({"set": [each.name for each in rules], "says": said}, "\n".join(said))
+
+
+def end_rule(
+    session: CommandSession,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_default=False)],
+    workspace: OfWorkspace = None,
+) -> None:
+    """End a rule for wrapped tools, at once."""
+    from assent.platform.commands import BY, use_workspace
+    from assent_wrap import rulebook
+
+    async def end(app: App, found: Workspace) -> bool:
+        return await rulebook.end_rule(app.owner_services, found.workspace_id, name, by=BY)
+
+    session.require_data()
+    if not use_workspace(session, workspace, end):
+        raise Failure(f"There is no rule {name!r}. List them: {session.again('rules', 'list')}")
+    session.give({"ended": name}, f"Ended: {name}.")

@@ -29,6 +29,8 @@ from assent_wrap.gateway import WINDOW_SECONDS, CallPace
 from assent_wrap.listing import choose_mode, compute_pin, lets_pass, only_reads
 from assent_wrap.profiles import DiffTemplate, ServerRules
 from assent_wrap.repository import accept_tools, find_profile, list_pins, list_profiles
+from assent_wrap.rulebook import list_rules
+from assent_wrap.rules import may_pass
 from assent_wrap.transports import RpcError, Unanswered, Unsent
 from assent_wrap.upstreams import Upstream, Upstreams
 
@@ -111,7 +113,11 @@ class CallConnector(_Ready):
         self, workspace_id: WorkspaceId, upstream: Upstream, rules: ServerRules, tool: str, *, frozen: bool
     ) -> bool:
         """Whether a tool may be called to read, as an agent may call it without asking: its definition is
-        accepted, and it passes. During a freeze it also has to say that it only reads."""
+        accepted, it passes, and no rule of the workspace asks about it or hides it. During a freeze it also has to
+        say that it only reads."""
+        standing = await list_rules(self._services, workspace_id)
+        if any(each.rule.mode != "pass" and each.rule.names(upstream.spec.name, tool) for each in standing):
+            return False
         pins = await list_pins(self._services, workspace_id)
         accepted, hinted = pins.get((upstream.spec.name, tool), ("", False))
         trusted, rule = rules.trusted and hinted, rules.find(tool)
@@ -164,14 +170,15 @@ class AcceptConnector(_Ready):
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         found, services, workspace_id = read_acceptance(effect), self._services, ctx.workspace_id
         kept, pins = await list_profiles(services, workspace_id), await list_pins(services, workspace_id)
+        rules, now_ms = await list_rules(services, workspace_id), services.clock.now_ms()
         for each in found.tools:
             _, hinted = pins.get((found.server, each.name), ("", False))
             if compute_pin(each.definition) != each.pin:
                 raise _refuse("a definition is not the one that was proposed", curable=False)
-            if not each.passes and lets_pass(kept, found.server, each.definition, hinted=hinted):
+            opens = lets_pass(kept, found.server, each.definition, hinted=hinted)
+            if not each.passes and (opens or may_pass(rules, found.server, each.name, now_ms)):
                 why = f"a rule that is new lets calls of {each.name} pass. You are asked again"
                 raise _refuse(why, curable=False)
-        now_ms = services.clock.now_ms()
         await services.store.write(partial(accept_tools, workspace_id, found.server, found.tools, now_ms))
         return Delivered(effect.digest())
 

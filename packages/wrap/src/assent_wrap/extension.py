@@ -67,16 +67,28 @@ def _list_components() -> tuple[Component, ...]:
 
 
 def _list_commands() -> tuple[Command, ...]:
-    from assent_wrap.commands import hook_claude_code, wrap
+    from assent_wrap.commands import end_rule, hook_claude_code, list_rules, set_rules, wrap
 
     about_hooks = "Ask the gate from the hooks of an agent."
+    about_rules = "List, set and end the rules for wrapped tools."
     # They parse their own flags, and --config of `wrap` is a client's file.
     return (
         Command(name="wrap", run=wrap, has_common_flags=False),
         Command(
             name="hook claude-code", run=hook_claude_code, group_help=about_hooks, has_common_flags=False
         ),
+        Command(name="rules list", run=list_rules, group_help=about_rules),
+        Command(name="rules set", run=set_rules, group_help=about_rules),
+        Command(name="rules end", run=end_rule, group_help=about_rules),
     )
+
+
+def _list_sentences() -> Mapping[str, Mapping[str, str]]:
+    set_rule, ended = (
+        "The rule “{rule}” for wrapped tools was set by {agent}: {says}",
+        "The rule “{rule}” was ended by {agent}",
+    )
+    return {"access": {"tool_rule_set": set_rule, "tool_rule_ended": ended}}
 
 
 EXTENSION: Final = Extension(
@@ -85,6 +97,7 @@ EXTENSION: Final = Extension(
     # Wrapped tools are no operators of the contract, and a person connects no wrapped server to an account.
     list_families=_list_families,
     list_components=_list_components,
+    list_sentences=_list_sentences,
     list_commands=_list_commands,
     start=Wrapping,
 )

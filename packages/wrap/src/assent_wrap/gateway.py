@@ -24,7 +24,7 @@ import msgspec
 
 from assent.platform import ClientPort, ForeignCall, describe_freeze, note_start, refuse_frozen, run_apart
 from assent.sdk import HOUR_MS, MINUTE_MS, Principal, Refusal, Services, WorkspaceId
-from assent_wrap import proposals, repository
+from assent_wrap import proposals, repository, rulebook
 from assent_wrap.effects import AcceptDetails, CallDetails, CallUndo, make_acceptance, make_call
 from assent_wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
 from assent_wrap.listing import (
@@ -48,6 +48,7 @@ from assent_wrap.profiles import (
     read_rules,
 )
 from assent_wrap.proposals import HeldCalls, say_error
+from assent_wrap.rules import CallFacts, Observed, StandingRule, choose_rule, may_pass, propose_rules
 from assent_wrap.transports import RpcError, Unanswered, Unsent
 from assent_wrap.upstreams import AGAIN, PassedOn, Upstream, Upstreams
 from assent_wrap.variables import list_unpassed, select_passed
@@ -119,6 +120,7 @@ class Gateway:
         self._by_settings: dict[str, str] = {}
         self._arranged: dict[tuple[str, str], ArrangedTools] = {}
         self._pins: dict[str, tuple[float, repository.Pins]] = {}
+        self._rules: dict[str, tuple[float, tuple[StandingRule, ...]]] = {}
         self._asked_ms: dict[tuple[str, str], int] = {}
         """By workspace and server, when a person was asked about its tools."""
         self._starts: dict[tuple[str, str], tuple[str, int]] = {}
@@ -166,7 +168,14 @@ class Gateway:
     # Tools
 
     async def list_tools(self, call: ForeignCall) -> list[dict[str, Any]]:
-        listing = (await self._find_tools(call)).listing
+        arranged, rules = await self._find_tools(call), await self._find_rules(call.caller.workspace_id)
+        listing = arranged.listing
+        if rules:
+            profile = await self._profile(call)
+            ruled = [
+                self._rule_entry(call, profile, each, rules) for each in arranged.offered if not each.held
+            ]
+            listing = [each.describe() for each in ruled if each.mode != "hide"]
         if call.client.notify is not None and call.profile_id not in self._by_settings.values():
             for why in self._failures[call.profile_id].values():
                 # The front writes it into its client's log.
@@ -181,7 +190,7 @@ class Gateway:
         found = (await self._find_tools(call)).by_name.get(name) if isinstance(name, str) else None
         if found is None and (failures := self._failures[call.profile_id]):
             return say_error(f"There is no tool {str(name)[:80]!r} now. {' '.join(failures.values())}")
-        if found is None or found.mode == "hide":
+        if found is None or (found.held and found.mode == "hide"):
             return None
         if found.held:
             return say_error(
@@ -191,6 +200,9 @@ class Gateway:
         if not self.pace.may_call(call.caller.holder):
             return say_error(TOO_FAST)
         arguments: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+        found = await self._apply_rules(call, profile, found, arguments)
+        if found.mode == "hide":
+            return None
         if found.mode == "gate" and not profile.observe:
             return await self._ask(call, profile, found, arguments, params)
         if (
@@ -199,7 +211,7 @@ class Gateway:
         ):
             return proposals.refuse(refuse_frozen(frozen))
         if found.mode == "gate":
-            await self._observe(call, profile, found)
+            await self._observe(call, profile, found, arguments)
         return await self._pass(call, profile, found, {**params, "arguments": arguments})
 
     async def _find_tools(self, call: ForeignCall) -> ArrangedTools:
@@ -240,6 +252,52 @@ class Gateway:
             self._arranged[key] = arranged
         return arranged
 
+    async def _find_rules(self, workspace_id: WorkspaceId) -> tuple[StandingRule, ...]:
+        """Return the rules of a workspace, read at most once a second: another process may change one."""
+        now = time.monotonic()
+        read_at, rules = self._rules.get(workspace_id, (float("-inf"), ()))
+        if now - read_at >= PINS_SECONDS:
+            rules = await rulebook.list_rules(self._services, workspace_id)
+            self._rules[workspace_id] = (now, rules)
+        return rules
+
+    def _describe_call(
+        self, call: ForeignCall, profile: Profile, tool: OfferedTool, arguments: Mapping[str, Any] | None
+    ) -> CallFacts:
+        caller = call.caller
+        return CallFacts(
+            server=tool.server,
+            tool=tool.tool,
+            trusted=profile.rules_for(tool.server).trusted,
+            callers=(caller.name, caller.label, call.profile_id),
+            may_execute="actions:execute" in caller.scopes and not caller.is_test,
+            arguments=arguments,
+        )
+
+    def _rule_entry(
+        self, call: ForeignCall, profile: Profile, tool: OfferedTool, rules: tuple[StandingRule, ...]
+    ) -> OfferedTool:
+        """Return a tool as the list of a caller has it."""
+        about = self._describe_call(call, profile, tool, None)
+        chosen = choose_rule(rules, about, self._services.clock.now_ms())
+        return msgspec.structs.replace(tool, mode=chosen.rule.mode) if chosen is not None else tool
+
+    async def _apply_rules(
+        self, call: ForeignCall, profile: Profile, tool: OfferedTool, arguments: Mapping[str, Any]
+    ) -> OfferedTool:
+        """Return a tool with the mode that the rules of the workspace give this call. A call that a rule lets pass is
+        counted first."""
+        workspace_id, now_ms = call.caller.workspace_id, self._services.clock.now_ms()
+        rules, about = (
+            await self._find_rules(workspace_id),
+            self._describe_call(call, profile, tool, arguments),
+        )
+        while (chosen := choose_rule(rules, about, now_ms)) is not None:
+            if chosen.rule.mode != "pass" or await rulebook.use_rule(self._services, workspace_id, chosen):
+                return msgspec.structs.replace(tool, mode=chosen.rule.mode)
+            rules = tuple(each for each in rules if each is not chosen)
+        return tool
+
     async def _note_start(self, workspace_id: WorkspaceId, server: str, why: str) -> None:
         """Keep for people whether a server starts. It is written when that changes, and then once an hour."""
         now_ms, key = self._services.clock.now_ms(), (workspace_id, server)
@@ -267,7 +325,13 @@ class Gateway:
         if now_ms < self._asked_ms.get(place, now_ms - ASK_MS) + ASK_MS:
             return False
         kept = (profile, *await repository.list_profiles(services, workspace_id))
-        passing = {each.tool for each in held if lets_pass(kept, server, each.definition, hinted=each.hinted)}
+        rules = await self._find_rules(workspace_id)
+        passing = {
+            each.tool
+            for each in held
+            if lets_pass(kept, server, each.definition, hinted=each.hinted)
+            or may_pass(rules, server, each.tool, now_ms)
+        }
         # Calls that are made without asking come first.
         held.sort(key=lambda each: (each.tool not in passing, each.tool))
         tools = await repository.show_tools(services, workspace_id, held, passing)
@@ -369,13 +433,15 @@ class Gateway:
             return say_error(f"{tool.server} refused the call: {error.message}")
         return seal_result(keys, call, tool, params, result)
 
-    async def _observe(self, call: ForeignCall, profile: Profile, tool: OfferedTool) -> None:
+    async def _observe(
+        self, call: ForeignCall, profile: Profile, tool: OfferedTool, arguments: Mapping[str, Any]
+    ) -> None:
         """Record a call that the gate would have asked about, and propose rules."""
-        counted = await repository.observe(self._services, call.caller.workspace_id, tool.server, tool.tool)
-        offered = [each for each in (await self._find_tools(call)).offered if each.server == tool.server]
-        folder = Path(self._settings["data_dir"]) / "proposed-rules"
-        trusted = profile.rules_for(tool.server).trusted
-        await asyncio.to_thread(write_proposed_rules, folder, tool.server, offered, counted, trusted=trusted)
+        workspace_id, server = call.caller.workspace_id, tool.server
+        observed = await repository.observe(self._services, workspace_id, server, tool.tool, arguments)
+        offered = [each for each in (await self._find_tools(call)).offered if each.server == server]
+        folder, now_ms = Path(self._settings["data_dir"]) / "proposed-rules", self._services.clock.now_ms()
+        await asyncio.to_thread(write_proposed_rules, folder, server, offered, observed, now_ms)
 
     def _upstream(self, call: ForeignCall, profile: Profile, server: str) -> Upstream:
         return self.upstreams.find(call.profile_id, profile, profile.require(server))
@@ -482,39 +548,14 @@ def read_files(config: Path, rules: Path | None) -> Profile:
     return Profile(servers=servers, rules=held, passed=select_passed(os.environ))
 
 
-# The rule file that observed calls propose: every tool of a server, with what a call of it would do.
-
-
 def write_proposed_rules(
-    folder: Path, server: str, offered: Iterable[OfferedTool], counted: Mapping[str, int], *, trusted: bool
+    folder: Path, server: str, offered: Iterable[OfferedTool], observed: list[Observed], now_ms: int
 ) -> None:
     """Write the proposed rules of a server as a file of the folder."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = folder / f".{server}.toml"
-    made.write_text(propose_rules(server, offered, counted, trusted=trusted))
+    made.write_text(propose_rules(server, offered, observed, now_ms))
     made.replace(folder / f"{server}.toml")
-
-
-def propose_rules(
-    server: str, offered: Iterable[OfferedTool], counted: Mapping[str, int], *, trusted: bool
-) -> str:
-    """Return rules that do what holds now. Counts say what was called, so that a reader can decide."""
-    lines = [
-        f"# Rules for the tools of {server}, proposed from observed calls. Read them, then use them:",
-        "# assent wrap --rules FILE -- COMMAND",
-        "",
-        f"[{server}]",
-        f"trusted = {str(trusted).lower()}",
-    ]
-    for each in offered:
-        calls = counted.get(each.tool, 0)
-        asked = f"would have asked {calls} times" if calls else "not called"
-        name = msgspec.json.encode(each.tool).decode()
-        said = "passes" if each.mode == "pass" else asked if each.mode == "gate" else "is hidden"
-        lines += ["", f"[{server}.tools.{name}]  # {said}", f'mode = "{each.mode}"']
-        if each.mode == "gate":
-            lines.append(f'risk = "{each.risk}"')
-    return "\n".join(lines) + "\n"
 
 
 # A bound on the calls of one caller to wrapped servers. They do not count against the workspace's limit, which is for

@@ -344,7 +344,7 @@ def read_rules(text: str, servers: frozenset[str]) -> dict[str, ServerRules]:
 
 
 def _read_server_rules(name: str, table: Any) -> ServerRules:
-    _require_keys(f"[{name}]", table, SERVER_KEYS)
+    require_keys(f"[{name}]", table, SERVER_KEYS)
     tools = table.get("tools", {})
     if not isinstance(tools, dict):
         raise BadProfile(f"[{name}] tools: write one table per tool, such as [{name}.tools.write_file].")
@@ -359,7 +359,7 @@ def _read_server_rules(name: str, table: Any) -> ServerRules:
 
 
 def _read_rule(where: str, match: str, table: Any) -> ToolRule:
-    _require_keys(where, table, RULE_KEYS)
+    require_keys(where, table, RULE_KEYS)
     mode, risk = table.get("mode"), table.get("risk", "high")
     if mode is not None and mode not in get_args(Mode):
         raise BadProfile(f"{where} mode is {mode!r}. Write pass, gate or hide.")
@@ -385,7 +385,7 @@ def _read_rule(where: str, match: str, table: Any) -> ToolRule:
 
 
 def _read_diff(where: str, table: Any) -> DiffTemplate:
-    _require_keys(where, table, frozenset({"tool", "arguments", "after"}))
+    require_keys(where, table, frozenset({"tool", "arguments", "after"}))
     try:
         return msgspec.convert(table, DiffTemplate)
     except msgspec.ValidationError:
@@ -397,7 +397,7 @@ UNDO_PATH: Final = re.compile(r"(?:arguments|result)(?:\.[A-Za-z0-9_-]+)+")
 
 
 def _read_undo(where: str, table: Any) -> UndoTemplate:
-    _require_keys(where, table, frozenset({"tool", "arguments", "hours", "leaves"}))
+    require_keys(where, table, frozenset({"tool", "arguments", "hours", "leaves"}))
     try:
         found = msgspec.convert(table, UndoTemplate)
         bad = [path for path in found.arguments.values() if UNDO_PATH.fullmatch(path) is None]
@@ -409,7 +409,8 @@ def _read_undo(where: str, table: Any) -> UndoTemplate:
     return found
 
 
-def _require_keys(where: str, table: Any, known: frozenset[str]) -> None:
+def require_keys(where: str, table: Any, known: frozenset[str]) -> None:
+    """Raise `BadProfile` for what is no table, and for a key that is not known."""
     if not isinstance(table, dict):
         raise BadProfile(f"{where} is no table.")
     if unknown := sorted(table.keys() - known):

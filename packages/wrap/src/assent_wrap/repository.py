@@ -11,16 +11,17 @@ from __future__ import annotations
 import hmac
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from assent.platform import MAX_CONTENT_CHARS, note_event
-from assent.sdk import DAY_MS, Record, Services, Transaction, WorkspaceId
+from assent.sdk import DAY_MS, Record, Services, Transaction, WorkspaceId, from_row
 from assent_wrap.component import statements
 from assent_wrap.effects import ToolOffer, write_definition
 from assent_wrap.listing import OfferedEntry, OfferedTool, only_reads
 from assent_wrap.profiles import Profile
+from assent_wrap.rules import Observed, list_beginnings
 
 FIELD: Final = "profile"
 COMPARED: Final = 50
@@ -199,15 +200,27 @@ def keep_proposed(workspace_id: WorkspaceId, holder: str, call: str, proposed: P
     )
 
 
-async def observe(services: Services, workspace_id: WorkspaceId, server: str, tool: str) -> dict[str, int]:
-    """Count a call that the gate would have asked about. Returns the calls of the server, by tool."""
+OBSERVED: Final = 2_000
+"""The most rows of observed calls from which rules are proposed."""
+
+
+async def observe(
+    services: Services, workspace_id: WorkspaceId, server: str, tool: str, arguments: Mapping[str, Any]
+) -> list[Observed]:
+    """Count a call that the gate would have asked about. Returns the observed calls of the server."""
     now_ms = services.clock.now_ms()
 
-    def begin() -> Transaction[dict[str, int]]:
-        yield statements.count_wrap_observed(
-            workspace_id=workspace_id, server=server, tool=tool, now_ms=now_ms
-        )
-        rows = yield statements.list_wrap_observed(workspace_id=workspace_id, server=server)
-        return {row["tool"]: row["calls"] for row in rows}
+    def begin() -> Transaction[list[Observed]]:
+        for argument, beginning in (("", ""), *list_beginnings(arguments)):
+            yield statements.count_wrap_observed(
+                workspace_id=workspace_id,
+                server=server,
+                tool=tool,
+                argument=argument,
+                beginning=beginning,
+                now_ms=now_ms,
+            )
+        rows = yield statements.list_wrap_observed(workspace_id=workspace_id, server=server, most=OBSERVED)
+        return [from_row(Observed, row) for row in rows]
 
     return await services.store.write(begin)

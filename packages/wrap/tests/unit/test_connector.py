@@ -74,7 +74,9 @@ async def test_a_tool_reads_what_a_call_replaces_if_an_agent_may_call_it_without
 ) -> None:
     pin = compute_pin(accepted) if accepted is not None else ""
     rows = [ScriptedRow(server="notes", tool="look", pin=pin, hinted=hinted)] if accepted is not None else []
-    services = SimpleNamespace(store=ScriptedStore(**{"wrap.list_wrap_pins": rows}))
+    services = SimpleNamespace(
+        store=ScriptedStore(**{"wrap.list_wrap_pins": rows, "wrap.list_wrap_rules": []})
+    )
     connector = CallConnector(cast(Any, services), cast(Any, None), cast(Any, None), INFO)
     server = Answering({}, tool)
 

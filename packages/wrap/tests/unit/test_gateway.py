@@ -11,7 +11,6 @@ from tests.support.scripted import ScriptedRow, ScriptedStore
 from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
-from assent.gate.views import Severity
 from assent.ports import Transaction
 from assent.serving.gateway import ForeignCall
 from assent_wrap import gateway as gateway_module
@@ -25,13 +24,13 @@ from assent_wrap.gateway import (
     ArrangedTools,
     CallPace,
     Gateway,
-    propose_rules,
     read_files,
     write_place,
     write_proposed_rules,
 )
 from assent_wrap.listing import OfferedTool, compute_pin
 from assent_wrap.profiles import BadProfile, Mode, Profile, ServerRules, ToolRule, UpstreamSpec
+from assent_wrap.rules import Observed, propose_rules
 from assent_wrap.upstreams import Upstream
 
 WORKSPACE = LOCAL_PRINCIPAL.workspace_id
@@ -92,35 +91,14 @@ def test_a_server_is_shown_by_its_command_and_folder_or_by_its_address(
     assert write_place(spec) == place
 
 
-@pytest.mark.parametrize("trusted", [True, False])
-def test_proposed_rules_do_what_holds_now_and_say_what_was_called(trusted: bool, tmp_path: Path) -> None:
-    low = ToolRule(match="store", risk=Severity.LOW)
-    offered = [offer("look", "pass"), offer("store", rule=low), offer("a.b"), offer("drop", "hide")]
-    counted = {"look": 4, "store": 2, "drop": 1}
-    expected = f"""
-[notes]
-trusted = {"true" if trusted else "false"}
+def test_proposed_rules_are_written_again_by_a_later_call(tmp_path: Path) -> None:
+    offered, observed = [offer("store")], [Observed("store", "", "", 2)]
+    for _ in range(2):
+        write_proposed_rules(tmp_path / "a" / "b", "notes", offered, observed, 0)
 
-[notes.tools."look"]  # passes
-mode = "pass"
-
-[notes.tools."store"]  # would have asked 2 times
-mode = "gate"
-risk = "low"
-
-[notes.tools."a.b"]  # not called
-mode = "gate"
-risk = "high"
-
-[notes.tools."drop"]  # is hidden
-mode = "hide"
-"""
-
-    assert propose_rules("notes", offered, counted, trusted=trusted).endswith(expected)
-    for _ in range(2):  # a later call writes it again
-        write_proposed_rules(tmp_path / "a" / "b", "notes", offered, counted, trusted=trusted)
     (written,) = (tmp_path / "a" / "b").iterdir()
-    assert written.name == "notes.toml" and written.read_text().endswith(expected)
+    assert written.name == "notes.toml"
+    assert written.read_text() == propose_rules("notes", offered, observed, 0)
 
 
 CONFIG = '{"mcpServers": {"notes": {"command": "notes"}}}'

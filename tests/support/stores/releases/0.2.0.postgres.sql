@@ -629,6 +629,8 @@ CREATE TABLE public.wrap_observed (
     workspace_id text NOT NULL,
     server text NOT NULL,
     tool text NOT NULL,
+    argument text NOT NULL,
+    beginning text NOT NULL,
     calls bigint NOT NULL,
     last_ms bigint NOT NULL
 );
@@ -636,6 +638,16 @@ CREATE TABLE public.wrap_profiles (
     workspace_id text NOT NULL,
     profile_id text NOT NULL,
     used_ms bigint NOT NULL
+);
+CREATE TABLE public.wrap_rules (
+    workspace_id text NOT NULL,
+    name text NOT NULL,
+    body text NOT NULL,
+    seal text NOT NULL,
+    set_by text NOT NULL,
+    set_ms bigint NOT NULL,
+    used bigint NOT NULL,
+    last_ms bigint
 );
 CREATE TABLE public.wrap_tools (
     workspace_id text NOT NULL,
@@ -658,7 +670,7 @@ INSERT INTO public.assets (workspace_id, asset_id, run_id, tenant_id, type, titl
 INSERT INTO public.assets (workspace_id, asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms) VALUES ('00000000-0000-7000-8000-000000000001', '01a1f05c-0708-7395-b8df-8ddcf34cb265', '01a1f05c-0708-751f-a818-3cc310ff1e14', NULL, 'site', 'Stars', 'The stars are out tonight.', 'site', '{"source":"agent","claims":[],"preheader":"","parts":[],"memoryUsed":[{"entryId":"01a1f05c-0700-7ac1-96cd-fd4acf5ea778","kind":"rejection","how":"Asked before: “Too short, say where.”"}],"warnings":[]}', 1795033925384);
 INSERT INTO public.callers_seen (workspace_id, caller, seen_ms) VALUES ('00000000-0000-7000-8000-000000000001', 'key:ba937eaee7c27b05', 1795033924015);
 INSERT INTO public.component_versions (component, version, name, prefix, applied_at, digest) VALUES ('launch', 1, 'launch', 'launch_', 1795033921789, '11810ae7b10df535be57fa690061ff77a5ada44d7b41474e6c198f0bec68e4bb');
-INSERT INTO public.component_versions (component, version, name, prefix, applied_at, digest) VALUES ('wrap', 1, 'wrap', 'wrap_', 1795033921789, 'bc4d90b2eb007ed688e9cac5b1dfa190770102b2544b68b260591a37c0c1d76e');
+INSERT INTO public.component_versions (component, version, name, prefix, applied_at, digest) VALUES ('wrap', 1, 'wrap', 'wrap_', 1795033921789, 'a10ed29d54fe847b38f870143cb0d92f7cba11867807849e585befefa93ae541');
 INSERT INTO public.deployment_facts (workspace_id, name, value) VALUES ('00000000-0000-7000-8000-000000000000', 'run_token', 'f46228b81338027b');
 INSERT INTO public.deployment_facts (workspace_id, name, value) VALUES ('00000000-0000-7000-8000-000000000000', 'master', '392d58255cfa27e4');
 INSERT INTO public.deployment_facts (workspace_id, name, value) VALUES ('00000000-0000-7000-8000-000000000000', 'server history', '{"system":"7709611956433743449","timeline":1,"synchronous":false,"database":"16384"}');
@@ -843,9 +855,11 @@ ALTER TABLE ONLY public.workspaces
 ALTER TABLE ONLY public.wrap_calls
     ADD CONSTRAINT wrap_calls_pkey PRIMARY KEY (workspace_id, holder, call);
 ALTER TABLE ONLY public.wrap_observed
-    ADD CONSTRAINT wrap_observed_pkey PRIMARY KEY (workspace_id, server, tool);
+    ADD CONSTRAINT wrap_observed_pkey PRIMARY KEY (workspace_id, server, tool, argument, beginning);
 ALTER TABLE ONLY public.wrap_profiles
     ADD CONSTRAINT wrap_profiles_pkey PRIMARY KEY (workspace_id, profile_id);
+ALTER TABLE ONLY public.wrap_rules
+    ADD CONSTRAINT wrap_rules_pkey PRIMARY KEY (workspace_id, name);
 ALTER TABLE ONLY public.wrap_tools
     ADD CONSTRAINT wrap_tools_pkey PRIMARY KEY (workspace_id, server, tool);
 CREATE INDEX action_recipients_by_time ON public.action_recipients USING btree (workspace_id, at_ms, address);

@@ -605,7 +605,7 @@ CREATE TABLE component_versions (
   PRIMARY KEY (component, version)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO component_versions (component, version, name, prefix, applied_at, digest) VALUES ('launch', 1, 'launch', 'launch_', 1795033916736, '7b4c1bd7ba9d8617ea42344661c329f23df99559336603bb6c6b7a816970c82b');
-INSERT INTO component_versions (component, version, name, prefix, applied_at, digest) VALUES ('wrap', 1, 'wrap', 'wrap_', 1795033916736, 'bc4d90b2eb007ed688e9cac5b1dfa190770102b2544b68b260591a37c0c1d76e');
+INSERT INTO component_versions (component, version, name, prefix, applied_at, digest) VALUES ('wrap', 1, 'wrap', 'wrap_', 1795033916736, 'a10ed29d54fe847b38f870143cb0d92f7cba11867807849e585befefa93ae541');
 CREATE TABLE used_nonces (
   workspace_id TEXT NOT NULL,
   nonce_hash   TEXT NOT NULL,
@@ -845,7 +845,22 @@ CREATE TABLE wrap_observed (
   workspace_id TEXT NOT NULL,
   server       TEXT NOT NULL,
   tool         TEXT NOT NULL,
+  -- Both are empty in the row that counts all calls of the tool.
+  argument     TEXT NOT NULL,
+  beginning    TEXT NOT NULL,
   calls        BIGINT NOT NULL,
   last_ms      BIGINT NOT NULL,
-  PRIMARY KEY (workspace_id, server, tool)
+  PRIMARY KEY (workspace_id, server, tool, argument, beginning)
+);
+CREATE TABLE wrap_rules (
+  workspace_id TEXT NOT NULL,
+  name         TEXT NOT NULL,
+  -- The rule as it was written, and the MAC that shows that this server recorded it.
+  body         TEXT NOT NULL,
+  seal         TEXT NOT NULL,
+  set_by       TEXT NOT NULL,
+  set_ms       BIGINT NOT NULL,
+  used         BIGINT NOT NULL,
+  last_ms      BIGINT,
+  PRIMARY KEY (workspace_id, name)
 );

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from assent.gate.preflight import MANY_RECIPIENTS as MANY_RECIPIENTS
     from assent.gate.preflight import Readiness as Readiness
     from assent.gate.preflight import is_expired as is_expired
+    from assent.gate.rules.source import CallMatch as CallMatch
     from assent.gate.views import OPTIONAL_VALUES as OPTIONAL_VALUES
     from assent.gate.views import Block as Block
     from assent.gate.views import ByHand as ByHand
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
     from assent.present.refusals import describe_freeze as describe_freeze
     from assent.present.refusals import needs_approval as needs_approval
     from assent.present.refusals import refuse_frozen as refuse_frozen
+    from assent.present.rule_text import describe_match as describe_match
     from assent.processes.local_server import LocalServer as LocalServer
     from assent.processes.local_server import NoServer as NoServer
     from assent.serving.gateway import ClientPort as ClientPort
@@ -142,6 +144,7 @@ HOMES: Final = {
     "assent.gate.names": "names_server",
     "assent.gate.outcomes": "Delivered Delivery Remainder",
     "assent.gate.preflight": "is_expired MANY_RECIPIENTS Readiness",
+    "assent.gate.rules.source": "CallMatch",
     "assent.gate.views": "Block ByHand Field HandField OPTIONAL_VALUES Preview Repair Unfit",
     "assent.kernel.canonical": "digest digest_of_bytes",
     "assent.kernel.distribution": "word_install",
@@ -161,6 +164,7 @@ HOMES: Final = {
     "assent.ports.connectors": "Campaign Connections Connector OfferedChoice PicturesOf Reading",
     "assent.ports.context": "action_of Deadline NoLookUp",
     "assent.present.refusals": "describe_freeze needs_approval refuse_frozen",
+    "assent.present.rule_text": "describe_match",
     "assent.processes.local_server": "LocalServer NoServer",
     "assent.serving.gateway": "ClientPort ForeignCall",
     "assent.serving.web.shell.markdown": "MAX_LINK_CHARS plain_lines render=render_markdown",

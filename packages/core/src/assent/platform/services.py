@@ -29,7 +29,6 @@ from assent.engine.views.names import read_names as read_names
 from assent.engine.views.run_views import RunHead as RunHead
 from assent.engine.views.run_views import SentCounts as SentCounts
 from assent.engine.webhooks import long_runs as long_runs
-from assent.gate.outcomes import NotSent as NotSent
 from assent.gate.webhooks import mask_url as mask_url
 from assent.ports.connectors import CampaignSource as CampaignSource
 from assent.ports.connectors import Measurable as Measurable

@@ -65,13 +65,18 @@ def describe_policy(policy: Policy) -> list[str]:
 
 def describe_rule(rule: PolicyRule) -> str:
     """Return a rule as one sentence."""
-    when = _list(_describe_match(rule.when), "and")
+    when = describe_match(rule.when)
     opening = f"{rule.name}: if {when}, it" if when else f"{rule.name}: everything"
     if _names_its_match(rule):
         opening = rule.name
     if rule.ask is None:
         return f"{opening} is denied. {rule.deny}"
     return f"{opening} needs {describe_need(rule.ask)}."
+
+
+def describe_match(match: Match) -> str:
+    """Return the conditions of a rule as the rest of a sentence after “if”; empty if there are none."""
+    return _list(_describe_match(match), "and")
 
 
 def _names_its_match(rule: PolicyRule) -> bool:
@@ -149,6 +154,10 @@ def _describe_condition(condition: Condition) -> str:
         parts.append(f"has at least {condition.count_at_least} entries or characters")
     if condition.count_at_most is not None:
         parts.append(f"has at most {condition.count_at_most} entries or characters")
+    if condition.begins_with:
+        parts.append(f"begins with {_list(condition.begins_with, 'or')}")
+    if condition.contains_none:
+        parts.append(f"does not contain {_list(condition.contains_none, 'or')}")
     return _list(parts, "and")
 
 

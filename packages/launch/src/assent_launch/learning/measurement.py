@@ -16,11 +16,11 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform import Campaign, Connection, EffectTypes, Reading
+from assent import NotSent
+from assent.platform import Campaign, Connection, EffectTypes, Reading, note_event
 from assent.platform.services import (
     CampaignSource,
     Measurable,
-    NotSent,
     Settled,
     actions,
     connection_store,
@@ -451,7 +451,7 @@ def record_reported(
         recorded_ms=now_ms,
     )
     facts = {"channel": channel, "metrics": metrics, "source": source}
-    yield from journal.note(workspace_id, "metrics_recorded", facts, now_ms, stream_id=run_id)
+    yield from note_event(workspace_id, "metrics_recorded", facts, now_ms, stream_id=run_id)
     return kept
 
 

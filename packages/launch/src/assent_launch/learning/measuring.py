@@ -6,7 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
-from assent.platform.services import Write, actions, jobs, journal
+from assent.platform import note_event
+from assent.platform.services import Write, actions, jobs
 from assent.platform.values import Asset, AssetId, readable_time
 from assent.sdk import (
     Clock,
@@ -57,7 +58,7 @@ async def measure(
         tried = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
 
         def note_empty() -> Transaction[None]:
-            yield from journal.note(workspace_id, "measurement_empty", tried, now_ms, stream_id=run_id)
+            yield from note_event(workspace_id, "measurement_empty", tried, now_ms, stream_id=run_id)
             if job is not None:
                 yield from jobs.complete_with_work(job, now_ms)
 

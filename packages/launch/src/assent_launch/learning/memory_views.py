@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform import digest
-from assent.platform.services import journal, run_views
+from assent.platform import digest, note_event
+from assent.platform.services import run_views
 from assent.platform.values import like
 from assent.sdk import Record, Row, Transaction, WorkspaceId
 from assent_launch.component import statements
@@ -139,7 +139,7 @@ def _store(
     made = yield from brain.remember(workspace_id, entry, now_ms)
     if made is not None:
         facts = {"entryId": made, "kind": entry.kind, "state": entry.state, "by": by, REPLACES: replaced}
-        yield from journal.note(workspace_id, "memory_written", facts, now_ms)
+        yield from note_event(workspace_id, "memory_written", facts, now_ms)
     return made
 
 
@@ -152,5 +152,5 @@ def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_
         return True
     yield from brain.set_state(workspace_id, entry.tenant_id, entry_id, state)
     facts = {"entryId": entry_id, "kind": entry.kind, "state": state, "before": entry.state, "by": by}
-    yield from journal.note(workspace_id, "memory_decided", facts, now_ms)
+    yield from note_event(workspace_id, "memory_decided", facts, now_ms)
     return True

@@ -7,7 +7,6 @@ from typing import Annotated, Final
 import msgspec
 
 from assent import Effect
-from assent.platform.services import runs
 from assent.platform.tools import is_address, line
 from assent.sdk import (
     EXECUTE,
@@ -25,6 +24,7 @@ from assent.sdk import (
     TenantIdArgument,
     Tool,
     bad_argument,
+    prepare_run,
 )
 from assent_launch.channels.contacts import CHANNEL_ID, FIELDS, MAX_VALUE_CHARS, contact_text
 from assent_launch.operators import EMAIL
@@ -86,7 +86,7 @@ async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
     preparation = prepare_contacts(wanted)
     inputs = msgspec.to_builtins(request)
     inputs.pop("idempotencyKey", None)
-    return await runs.prepare(
+    return await prepare_run(
         call.services,
         Request(
             principal=call.caller,

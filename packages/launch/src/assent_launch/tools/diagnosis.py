@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.platform import Connection, Reading, is_expired
-from assent.platform.services import actions, connection_store, long_runs, runs
+from assent.platform.services import actions, connection_store, long_runs
 from assent.platform.tools import await_within_limit
 from assent.platform.values import TEXT, WORKFLOW, first_uuid7, keeps_text
 from assent.sdk import (
@@ -36,6 +36,7 @@ from assent.sdk import (
     Transaction,
     WorkspaceId,
     iso_time,
+    prepare_run,
 )
 from assent_launch.channels.registry import CONNECTORS, TABLE
 from assent_launch.diagnosis import (
@@ -285,7 +286,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
         "findings": [each.rule for each in found.findings],
         "missingData": [each.what for each in found.missing_data],
     }
-    return await runs.prepare(
+    return await prepare_run(
         call.services,
         make_request(call, request, MEASURE.id, NAME),
         Preparation(

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from assent.platform import Problem, digest_of_bytes, printable
-from assent.platform.services import pictures, runs, staging
+from assent.platform.services import pictures, staging
 from assent.platform.values import PictureView
 from assent.sdk import (
     WRITES,
@@ -27,6 +27,7 @@ from assent.sdk import (
     Tool,
     bad_argument,
     from_record,
+    prepare_run,
 )
 from assent_launch import operators
 from assent_launch.channels.registry import PUBLISHES_PICTURES, SIZES, find_channel, label_of
@@ -241,7 +242,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         next_calls=NEXT,
         user_message=_message(result),
     )
-    return await runs.prepare(
+    return await prepare_run(
         call.services,
         make_request(call, request, operators.LAUNCH.id, NAME),
         preparation,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from assent.platform import digest, is_uuid, truncate
-from assent.platform.services import runs, tenancy
+from assent.platform.services import tenancy
 from assent.platform.tools import Cursor
 from assent.platform.values import guide_unstaged
 from assent.sdk import (
@@ -29,6 +29,7 @@ from assent.sdk import (
     bad_argument,
     from_record,
     iso_time,
+    prepare_run,
 )
 from assent_launch.content.lessons import can_check
 from assent_launch.learning import memory, memory_views
@@ -266,7 +267,7 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
         )
         following = (undo, *following)
     guide = guide_unstaged(shown, said, following)
-    return await runs.prepare(
+    return await prepare_run(
         call.services,
         Request(
             principal=call.caller,

@@ -13,15 +13,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.platform import Problem, run_apart, speaks_to_a_model
+from assent.platform import Problem, note_event, run_apart, speaks_to_a_model
 from assent.platform.services import (
     THIS_RUN,
     Measurable,
-    journal,
     long_runs,
     mask_url,
     run_long_apart,
-    runs,
     staging,
 )
 from assent.platform.tools import addresses, await_within_limit, is_mailbox, line, planned_time, require_run
@@ -51,6 +49,7 @@ from assent.sdk import (
     Words,
     bad_argument,
     iso_time,
+    prepare_run,
     require_run_id,
 )
 from assent_launch import operators
@@ -149,7 +148,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
             "agent_usefulness": AgentUsefulness(len(assets), len(staged), bool(staged)),
         }
 
-    return await runs.prepare(
+    return await prepare_run(
         call.services,
         asked,
         preparation,
@@ -236,7 +235,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
         asked = msgspec.structs.replace(
             asked, parent_run_id=joined.run_id, tenant_id=asked.tenant_id or joined.tenant_id
         )
-    return await runs.prepare(
+    return await prepare_run(
         call.services,
         asked,
         offer_writing(bench, _add_next_calls(bench, made, ()), request.goal),
@@ -262,7 +261,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     made = await _prepare_one(call, request, bench, channel, supplied, "chieflab_send")
     if supplied is None and request.subject:
         made = _with_subject(made, line("subject", request.subject))
-    return await runs.prepare(
+    return await prepare_run(
         call.services,
         make_request(call, request, EMAIL.id, "chieflab_send"),
         offer_writing(bench, _add_next_calls(bench, made, NEXT_SEND), request.goal),
@@ -639,7 +638,7 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
         fetched["problem"] = found.problem
     workspace_id = call.caller.workspace_id
     facts = {**fetched, "by": call.caller.name}
-    note = partial(journal.note, workspace_id, "page_fetched", facts, now_ms)
+    note = partial(note_event, workspace_id, "page_fetched", facts, now_ms)
     await call.services.store.write(note)
     if found.page is None:
         return None, (f"The product page could not be read: {found.problem}",), fetched

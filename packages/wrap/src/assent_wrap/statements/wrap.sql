@@ -50,12 +50,38 @@ DO UPDATE SET generation = excluded.generation, action_id = excluded.action_id
 WHERE wrap_calls.generation < excluded.generation
 
 -- name: count_wrap_observed
--- Count a call that the gate would have asked about.
-INSERT INTO wrap_observed (workspace_id, server, tool, calls, last_ms)
-VALUES (:workspace_id, :server, :tool, 1, :now_ms)
-ON CONFLICT (workspace_id, server, tool)
+-- Count a call that the gate would have asked about: all calls of the tool, or those with this beginning.
+INSERT INTO wrap_observed (workspace_id, server, tool, argument, beginning, calls, last_ms)
+VALUES (:workspace_id, :server, :tool, :argument, :beginning, 1, :now_ms)
+ON CONFLICT (workspace_id, server, tool, argument, beginning)
 DO UPDATE SET calls = wrap_observed.calls + 1, last_ms = excluded.last_ms
 
 -- name: list_wrap_observed
--- List the observed calls of a server.
-SELECT tool, calls FROM wrap_observed WHERE workspace_id = :workspace_id AND server = :server ORDER BY tool
+-- List the observed calls of a server, the most frequent first.
+SELECT tool, argument, beginning, calls FROM wrap_observed
+WHERE workspace_id = :workspace_id AND server = :server ORDER BY calls DESC, tool, argument, beginning LIMIT :most
+
+-- name: list_wrap_definitions
+-- List the accepted definitions with their texts.
+SELECT server, tool, definition, hinted FROM wrap_tools WHERE workspace_id = :workspace_id ORDER BY server, tool
+
+-- name: list_wrap_rules
+-- List the rules of a workspace.
+SELECT name, body, seal, set_by, set_ms, used, last_ms FROM wrap_rules WHERE workspace_id = :workspace_id ORDER BY name
+
+-- name: put_wrap_rule
+-- Set a rule, in place of the one with its name. Its calls are counted from now on.
+INSERT INTO wrap_rules (workspace_id, name, body, seal, set_by, set_ms, used)
+VALUES (:workspace_id, :name, :body, :seal, :set_by, :now_ms, 0)
+ON CONFLICT (workspace_id, name)
+DO UPDATE SET body = excluded.body, seal = excluded.seal, set_by = excluded.set_by, set_ms = excluded.set_ms,
+  used = 0, last_ms = NULL
+
+-- name: drop_wrap_rule
+-- End a rule.
+DELETE FROM wrap_rules WHERE workspace_id = :workspace_id AND name = :name RETURNING name
+
+-- name: use_wrap_rule
+-- Count a call that a rule lets pass, if the rule still stands and has one left.
+UPDATE wrap_rules SET used = used + 1, last_ms = :now_ms
+WHERE workspace_id = :workspace_id AND name = :name AND seal = :seal AND used < :most RETURNING used

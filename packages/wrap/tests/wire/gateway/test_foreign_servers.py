@@ -227,21 +227,6 @@ async def test_progress_of_a_passed_call_reaches_the_client_under_its_own_token(
     ]
 
 
-async def test_observing_asks_nothing_and_proposes_rules(wrapped: Wrapped) -> None:
-    client = await wrapped.open(trust=True, observe=True)
-    for _ in range(2):
-        assert said(await client.call("store", path="a", content="b")) == "store done"
-    assert await wrapped.waiting() == []
-    proposed = (Path(wrapped.app.settings.data_dir) / "proposed-rules" / "notes.toml").read_text()
-    assert "would have asked 2 times" in proposed
-    enforcing = await wrapped.open(rules=proposed)
-    enforcing.start_call("store", path="a", content="b")
-    assert len(await wrapped.until_waiting()) == 1
-    assert said(await enforcing.call("look", path="a")) == "nothing there"
-    for each in (client, enforcing):
-        await each.close()
-
-
 async def test_calls_beyond_the_pace_of_one_caller_are_refused(
     wrapped: Wrapped, client: FrontClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ that is equal only when folded is unknown. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -49,6 +49,10 @@ class Condition(WireRecord, kw_only=True, omit_defaults=True):
     count_at_least: int | None = None
     """The fewest elements of a list or characters of a text."""
     count_at_most: int | None = None
+    begins_with: tuple[str, ...] = ()
+    """What a text begins with: one of these."""
+    contains_none: tuple[str, ...] = ()
+    """What a text has nowhere: none of these."""
 
 
 class ArgumentCondition(WireRecord):
@@ -114,9 +118,14 @@ def match_common(match: Match, values: CommonValues, *, exact: bool = False) -> 
 
 
 def match_others(match: Match, action: Action, *, exact: bool = False) -> Matched:
-    """Judge all other conditions of a rule: one that is false decides, then one that is unknown."""
+    """Judge all other conditions of a rule."""
+    return _combine(_judge_others(match, action, exact))
+
+
+def _combine(each: Iterable[tuple[str, Judged]]) -> Matched:
+    """Combine judgements: one that is false decides, then one that is unknown."""
     found: Matched = True
-    for name, judged in _judge_others(match, action, exact):
+    for name, judged in each:
         if judged is False:
             return False
         if judged is None and found is True:
@@ -126,17 +135,14 @@ def match_others(match: Match, action: Action, *, exact: bool = False) -> Matche
 
 def _judge_others(match: Match, action: Action, exact: bool) -> Iterator[tuple[str, Judged]]:
     """Yield the name of each value that is wanted, with its judgement."""
-    arguments, facets, without = action.effect.arguments, action.view.facets, action.view.without
+    facets, without = action.view.facets, action.view.without
     if exact and match.channel:
         yield "channel", _is_one_of((action.effect.channel,), match.channel, exact)
     if exact and match.effect:
         yield "effect", _is_one_of((action.effect.type,), match.effect, exact)
-    if match.operator or match.caller:
-        proposal = read_proposal(action)
-        if match.operator:
-            yield "operator", _is_one_of((proposal.operator,), match.operator, exact)
-        if match.caller:
-            yield "caller", _is_one_of((proposal.caller, proposal.label), match.caller, exact)
+    proposal = read_proposal(action) if match.operator or match.caller else None
+    if proposal is not None and match.operator:
+        yield "operator", _is_one_of((proposal.operator,), match.operator, exact)
     if match.recipients is not None:
         reached = reached_addresses(action)
         absent = not reached and "recipients" in without
@@ -146,8 +152,25 @@ def _judge_others(match: Match, action: Action, exact: bool) -> Iterator[tuple[s
         yield "currency", not no_amount and _is_one_of((facets.currency,), match.currency, exact)
     if match.amount is not None:
         yield "amount", not no_amount and _judge_amount(match.amount, facets, exact)
+    callers = (proposal.caller, proposal.label) if proposal is not None else ()
+    yield from _judge_call(match, callers, action.effect.arguments, exact, known="arguments" in without)
+
+
+def match_call(
+    match: Match, callers: Iterable[str], arguments: Mapping[str, Any], *, exact: bool = False
+) -> Matched:
+    """Judge the conditions on the caller and the arguments of a call that is no action."""
+    return _combine(_judge_call(match, callers, arguments, exact, known=False))
+
+
+def _judge_call(
+    match: Match, callers: Iterable[str], arguments: Mapping[str, Any], exact: bool, *, known: bool
+) -> Iterator[tuple[str, Judged]]:
+    """`known`: an argument that is not there is absent, not unknown."""
+    if match.caller:
+        yield "caller", _is_one_of(callers, match.caller, exact)
     for wanted in match.arguments:
-        absent = "arguments" in without and wanted.name.partition(".")[0] not in arguments
+        absent = known and wanted.name.partition(".")[0] not in arguments
         judged = judge_value(wanted.condition, _find_argument(arguments, wanted.name), exact)
         yield f"arguments.{wanted.name}", not absent and judged
 
@@ -230,6 +253,24 @@ def _judge_parts(condition: Condition, value: Any, exact: bool) -> Iterator[Judg
             return
         least, most = condition.count_at_least, condition.count_at_most
         yield (least is None or len(value) >= least) and (most is None or len(value) <= most)
+    if condition.begins_with:
+        yield _finds(condition.begins_with, value, exact, str.startswith)
+    if condition.contains_none:
+        found = _finds(condition.contains_none, value, False, str.__contains__)
+        # Folding can hide what a program reads, and a text that only looks like a listed one is unknown.
+        yield None if found is None else not found
+
+
+def _finds(listed: Iterable[str], value: Any, exact: bool, has: Callable[[str, str], bool]) -> Judged:
+    """Whether a text has one of those listed, at its beginning or anywhere. Unknown if it only looks like it, or
+    where it is to be compared exactly and is equal only when folded."""
+    if not isinstance(value, str):
+        return None
+    if any(has(value, each) for each in listed):
+        return True
+    if any(has(fold_name(value), fold_name(each)) for each in listed):
+        return None if exact else True
+    return None if any(has(fold_lookalikes(value), fold_lookalikes(each)) for each in listed) else False
 
 
 def _is_any(listed: tuple[Scalar, ...], value: Any, exact: bool) -> Judged:

@@ -32,13 +32,17 @@ from assent.gate.rules.matching import (
     ArgumentCondition,
     Condition,
     Match,
+    Matched,
     RecipientCondition,
     Scalar,
+    match_call,
     read_number,
 )
 from assent.gate.views import Severity
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import Problem
+from assent.kernel.structs import Record
+from assent.kernel.texts import fold_name
 
 NO_PRESET: Final = "none"
 """The preset of a policy that has rules only."""
@@ -80,6 +84,25 @@ def read_policy(data: Any, people: Mapping[str, str]) -> Policy:
         raise BadPolicy(source.problems)
     base = find_preset(found["preset"]) or Policy()
     return Policy(base.low, base.medium, base.high, rules)
+
+
+class CallMatch(Record):
+    """The conditions of a rule about calls that are no actions: on their caller and arguments."""
+
+    match: Match = Match()
+
+    @classmethod
+    def read(cls, data: Any) -> CallMatch:
+        """Return the conditions that `data` describes. Raises `ValueError` with every problem."""
+        source = _Source({})
+        found = source.read_table("when", data, {key: MATCH_KEYS[key] for key in ("caller", "arguments")})
+        if source.problems:
+            raise ValueError(str(BadPolicy(source.problems)))
+        return cls(Match(**found))
+
+    def judge(self, callers: tuple[str, ...], arguments: Mapping[str, Any], *, exact: bool) -> Matched:
+        """Whether they hold. `callers` are the names of one caller; `exact` as in `match_others`."""
+        return match_call(self.match, callers, arguments, exact=exact)
 
 
 class _Source:
@@ -133,6 +156,18 @@ def _read_texts(source: _Source, path: str, value: Any) -> tuple[str, ...]:
     if not 0 < len(listed) <= MAX_LISTED:
         source.add(path, f"one to {MAX_LISTED} texts", f"{len(listed)}")
     return tuple(_read_text(source, path, each) for each in listed)
+
+
+def _read_parts(source: _Source, path: str, value: Any) -> tuple[str, ...]:
+    """Read parts of a text, as they are: white space at their ends counts."""
+    listed = value if isinstance(value, list) else [value]
+    if not 0 < len(listed) <= MAX_LISTED:
+        source.add(path, f"one to {MAX_LISTED} texts", f"{len(listed)}")
+    for each in listed:
+        # A text of which nothing is left when it is folded would be in every other.
+        if not isinstance(each, str) or not fold_name(each) or len(each) > MAX_TEXT:
+            source.add(path, f"a text with at most {MAX_TEXT} characters", repr(each)[:MAX_TEXT])
+    return tuple(each for each in listed if isinstance(each, str))
 
 
 def _read_choice(*choices: str) -> Reader:
@@ -218,6 +253,8 @@ CONDITION_KEYS: Final[dict[str, Reader]] = {
     "at_most": _read_bound,
     "count_at_least": _read_count(0, 1_000_000),
     "count_at_most": _read_count(0, 1_000_000),
+    "begins_with": _read_parts,
+    "contains_none": _read_parts,
 }
 
 

@@ -290,6 +290,15 @@ def test_one_false_condition_decides_and_else_the_first_unknown_is_named() -> No
         (Condition(at_least="4", at_most="6"), 5, TRUE),
         (Condition(at_least="4", at_most="6"), 7, FALSE),
         (Condition(at_least="4", any_of=("x",)), 3, FALSE),
+        (Condition(begins_with=("WITH", "SELECT ")), "SELECT 1", TRUE),
+        (Condition(begins_with=("SELECT",)), "  ｓelect 1", TRUE),
+        (Condition(begins_with=("SELECT",)), "S\u0395LECT 1", UNKNOWN),
+        (Condition(begins_with=("SELECT",)), "DROP TABLE x; SELECT", FALSE),
+        (Condition(begins_with=("1",)), 12, UNKNOWN),
+        (Condition(contains_none=(";",)), "SELECT 1", TRUE),
+        (Condition(contains_none=("--", ";")), "SELECT 1\uff1b DROP", FALSE),
+        (Condition(contains_none=("drop",)), "SELECT 1; DR\u039fP", UNKNOWN),
+        (Condition(contains_none=(";",)), None, UNKNOWN),
         (Condition(at_least="much"), 5, UNKNOWN),
         (Condition(count_at_least=2), [1, 2], TRUE),
         (Condition(count_at_least=3), [1, 2], FALSE),
@@ -385,3 +394,20 @@ def test_bounds_hold_as_in_arithmetic(value: int, least: int, most: int) -> None
     between = Condition(at_least=str(least), at_most=str(most))
 
     assert judge_value(between, value) is (least <= value <= most)
+
+
+def test_a_rule_that_lets_pass_wants_the_beginning_character_by_character() -> None:
+    condition = Condition(begins_with=("SELECT ",), contains_none=(";",))
+    judged = {
+        text: judge_value(condition, text, exact=True)
+        for text in ("SELECT 1", "select 1", " SELECT 1", "SELECTION", "SELECT 1;", "SELECT 1\uff1b")
+    }
+
+    assert judged == {
+        "SELECT 1": TRUE,
+        "select 1": UNKNOWN,
+        " SELECT 1": UNKNOWN,
+        "SELECTION": UNKNOWN,
+        "SELECT 1;": FALSE,
+        "SELECT 1\uff1b": FALSE,
+    }
