@@ -22,7 +22,6 @@ from assent.engine.core import connection_store as connection_store
 from assent.engine.core import jobs as jobs
 from assent.engine.core import journal as journal
 from assent.engine.core import tenancy as tenancy
-from assent.engine.core.jobs import MANY_LOST_WORKERS as MANY_LOST_WORKERS
 from assent.engine.core.offloading import run_long_apart as run_long_apart
 from assent.engine.views import run_views as run_views
 from assent.engine.views.names import read_names as read_names
