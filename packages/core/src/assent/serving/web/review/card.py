@@ -241,7 +241,7 @@ class Card(Record, kw_only=True):
     """The action as which its effect was staged again, or an empty text."""
     undo_as: str
     """The action that takes it back or did, or an empty text."""
-    undo: str
+    undo_offer: str
     """Until when it can be undone, and what that leaves."""
     attempted: When | None
     attempt_detail: str
@@ -383,7 +383,7 @@ def build_card(
         refused=as_text(action.metadata.get("lastAttempt")) or f"{view.via} rejected it.",
         again_as=as_text(action.metadata.get(AGAIN_AS)),
         undo_as=_find_reverse(found, action, now_ms),
-        undo=offer(action, now_ms),
+        undo_offer=offer(action, now_ms),
         attempted=when(action.attempt.started_ms, now_ms) if action.attempt is not None else None,
         attempt_detail=as_text(action.metadata.get("lastAttempt")),
         last_attempt=_last_attempt(action, job, now_ms, stopped),
