@@ -25,11 +25,13 @@ def pages(places: Places) -> dict[str, str]:
     return {
         f"inbox, {2 * ACTIONS:,} waiting actions": "/inbox",
         f"a search among {2 * ACTIONS:,} waiting actions": "/inbox?q=nothing+like+it",
+        f"a search that finds all {2 * ACTIONS:,} waiting actions": "/inbox?q=of+much",
         f"runs, {2 * ACTIONS:,} of them": "/runs",
         f"one run of {ACTIONS:,} actions": f"/runs/{places.run_id}/story",
         f"a workflow's run of {NODES:,} steps": f"/sessions/{places.session_run_id}",
         f"audit, {3 * ACTIONS:,} actions": "/audit",
         "a search among the runs": "/runs?q=nothing+like+it",
+        "a search that finds all runs": "/runs?q=much",
         "a search in the audit log": "/audit?q=nothing+like+it",
         "results": "/results?period=all",
         "decisions in memory": "/memory?group=decisions",

@@ -78,6 +78,11 @@ async def filled(data_dir: Path, actions: int = ACTIONS, nodes: int = NODES) -> 
         _crowd(connection, staged, actions)
         # So many at once are held as a flood; here each of them waits in the inbox.
         connection.execute("UPDATE actions SET held = 0 WHERE status = 'awaiting_approval'")
+        connection.execute(
+            "INSERT INTO search_texts (workspace_id, item_id, run_id, about, body)"
+            " SELECT workspace_id, action_id, run_id, 'Much of it', json_extract(effect, '$.body')"
+            " FROM actions WHERE true ON CONFLICT DO NOTHING"
+        )
         waiting = connection.execute(
             "SELECT count(*) FROM actions WHERE status = 'awaiting_approval'"
         ).fetchone()[0]

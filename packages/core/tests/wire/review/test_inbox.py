@@ -199,20 +199,20 @@ async def test_several_at_once_are_refused_where_they_differ_or_have_changed(ser
     assert (await server.action(first)).status == "awaiting_approval"
 
 
-async def test_a_search_reads_a_part_of_what_waits_and_leads_on_to_the_rest(
+async def test_a_filter_by_channel_reads_a_part_of_what_waits_and_leads_on_to_the_rest(
     server_on_any_store: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = server_on_any_store
     monkeypatch.setattr(inbox, "MOST_SEARCHED", 2)
     runs = []
-    for word in ("one", "two", "Loma"):
-        runs.append(await server.stage(post(body=f"Draft {word} for the shelf.")))
+    for channel in ("linkedin", "linkedin", "x"):
+        runs.append(await server.stage(post(channel, body="A draft for the shelf.")))
         server.clock.advance(seconds=1)
     owner = await server.owner()
 
-    first = (await owner.get("/inbox?q=LOMA")).text
+    first = (await owner.get("/inbox?channel=x")).text
     assert "Searched 2 of 3" in first and f"row-{runs[2].actions[0].id}" not in first
-    onwards = re.search(r'href="(/inbox\?q=LOMA&amp;first=2)"', first)
+    onwards = re.search(r'href="(/inbox\?channel=x&amp;first=2)"', first)
     assert onwards is not None
     second = (await owner.get(onwards[1].replace("&amp;", "&"))).text
     assert f"row-{runs[2].actions[0].id}" in second and "Searched" not in second

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from assent.engine.actions import search
 from assent.engine.core import freezes, journal, tenancy
 from assent.engine.core.journal import Head
 from assent.gate.mail import reached_addresses
@@ -465,6 +466,8 @@ def hold(action: Action, held: int) -> Transaction[None]:
 
 
 def store_view(action: Action) -> Transaction[None]:
+    """Store how people see the present content, and the words that find it."""
+    yield from search.index_again(action)
     yield statements.store_view(
         workspace_id=action.workspace_id, action_id=action.action_id, view=_text(action.view)
     )

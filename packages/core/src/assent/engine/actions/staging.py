@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances, drift_probe, flood, hooks
+from assent.engine.actions import actions, circumstances, drift_probe, flood, hooks, search
 from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Staged
 from assent.engine.core import journal
@@ -231,6 +231,7 @@ def store(staged: StagedRun, caller: Principal, most: int, *, begun: bool) -> Tr
         yield from actions.insert_asset(asset)
     for action in staged.actions:
         yield from actions.insert_action(action, proposed_by=proposer, held=hold is not None)
+    yield from search.index(run, staged.actions)
     body = {
         "operator": run.operator,
         "tool": run.tool,

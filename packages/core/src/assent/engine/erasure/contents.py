@@ -42,7 +42,7 @@ from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
-from assent.ports import Store, Transaction
+from assent.ports import Single, Store, Transaction
 from assent.sql.loader import statements
 
 _KEPT: Final = (PROPOSAL, BY_HAND, OUTCOME_TOLD, UNDONE)
@@ -200,6 +200,8 @@ async def erase_old_content(store: Store, sign: Sign, kept_ms: int, now_ms: int)
         count, position = await store.write(partial(_erase_batch, after, before_ms, now_ms, sign))
         erased += count
         if position is None:
+            if erased:
+                await store.write(Single(statements.merge_search_words()))
             return erased
         after = position
 
@@ -232,6 +234,7 @@ def _erase_batch(
         siblings = yield from actions.run_actions(workspace_id, action.run_id)
         if all(map(is_erased, siblings)):
             yield statements.erase_run(workspace_id=workspace_id, run_id=action.run_id)
+            yield statements.forget_run_texts(workspace_id=workspace_id, run_id=action.run_id)
         count += 1
     last = (rows[-1]["workspace_id"], rows[-1]["action_id"]) if rows else None
     return count, last

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.sql.components import How, Place
+from assent.sql.loader import statements
 
 ACTIONS: Final = "actions"
 EVENTS: Final = "events"
@@ -66,6 +67,14 @@ PLACES: Final = (
         how=How.DELETE,
     ),
     Place("runs", _RUN, "inputs outputs", "runs"),
+    Place(
+        "search_texts",
+        "workspace_id item_id",
+        "about body",
+        "words to search by",
+        how=How.DELETE,
+        then=lambda: statements.merge_search_words(),
+    ),
     Place("assets", "workspace_id asset_id", "title body metadata", "drafts"),
     Place(PICTURES, "workspace_id digest", "content", "pictures", how=How.DELETE),
     Place(
@@ -222,5 +231,8 @@ HOLDS_NONE: Final[dict[str, str]] = {
     "workflow_runs.workflow_id workflow_runs.workflow_hash": _IDS,
     "workspaces.webhook_hosts": "hosts that webhooks may go to",
     "schema_versions.name schema_versions.digest": _IDS,
+    "search_texts.words search_words.about search_words.body search_words_config.k search_words_config.v "
+    "search_words_data.block search_words_docsize.sz search_words_idx.segid search_words_idx.term "
+    "search_words_idx.pgno": "made from the texts by the database, and merged after an erasure",
 }
 """Columns that hold no data of a person, with the reason. Columns whose names end with `_id` are ids."""

@@ -7,11 +7,12 @@ Every statement checks access to the workspace: an owner sees all, a member thei
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, approvals, flood
+from assent.engine.actions import actions, approvals, flood, search
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.actions.remainder import AGAIN_AS
@@ -39,8 +40,8 @@ MOST_SCHEDULED: Final = 20
 MOST_COUNTED: Final = 2_000
 """How many waiting actions are counted by channel."""
 MOST_SEARCHED: Final = 2_000
-"""How many waiting actions one search reads. A page links to the search in the next ones, so that the work is
-the same however much waits. An index of all words would be written with every draft, and its approval."""
+"""How many waiting actions a filter by channel reads. A page links to the next ones, so that the work is the same
+however much waits."""
 
 
 class Waiting(Record):
@@ -125,9 +126,13 @@ def read_inbox(
     candidates = sum(
         row["soon" if wanted.until_ms else "waiting"] for row in by_risk if about["risk"] in (-1, row["risk"])
     )
-    searched = candidates
+    searched, matches = candidates, None
+    if wanted.text:
+        places = yield from members.list_member_workspaces(person)
+        named = yield from search.find([each.workspace_id for each in places], wanted.text)
+        matches = frozenset(row["item_id"] for row in named)
     if wanted.channel or wanted.text:
-        searched = min(candidates, wanted.first + MOST_SEARCHED)
+        searched = candidates if matches is not None else min(candidates, wanted.first + MOST_SEARCHED)
         rows = yield statements.search_inbox(
             **about,
             most=most,
@@ -135,7 +140,7 @@ def read_inbox(
             first=wanted.first,
             searched=MOST_SEARCHED,
             opening=_opening(wanted.channel),
-            pattern=_pattern(wanted.text),
+            **search.narrow(matches),
         )
         found: int = rows[0]["found"] if rows else 0
     else:
@@ -161,17 +166,18 @@ def read_inbox(
         scheduled = yield statements.list_scheduled_for(**who, now_ms=now_ms, most=MOST_SCHEDULED)
         done = yield statements.list_done_for(**who, since_ms=since_ms, most=MOST_DONE)
     waiting = yield from _with_approvals(_lines(rows))
+    select = partial(_select, wanted, matches)
     return Inbox(
         waiting=waiting,
         found=found,
         searched=searched,
         candidates=candidates,
         counts=counts,
-        unknown=_select(unknown, wanted),
-        stopped=_select([row for row in stopped if not row["with_agent"]], wanted),
-        with_agent=_select([*changing, *(row for row in stopped if row["with_agent"])], wanted),
-        scheduled=tuple(sorted(_select(scheduled, wanted), key=lambda each: each.action.schedule_ms or 0)),
-        done=_select(done, wanted),
+        unknown=select(unknown),
+        stopped=select(row for row in stopped if not row["with_agent"]),
+        with_agent=select([*changing, *(row for row in stopped if row["with_agent"])]),
+        scheduled=tuple(sorted(select(scheduled), key=lambda each: each.action.schedule_ms or 0)),
+        done=select(done),
         held=held,
         signups=signups,
     )
@@ -241,7 +247,7 @@ def _lines(rows: Iterable[Row]) -> tuple[Waiting, ...]:
     return tuple(_line(row) for row in rows)
 
 
-def _select(rows: Iterable[Row], wanted: InboxFilter) -> tuple[Waiting, ...]:
+def _select(wanted: InboxFilter, matches: frozenset[str] | None, rows: Iterable[Row]) -> tuple[Waiting, ...]:
     """Return the lines of a section that a filter lets through, without failed actions that were staged again. A
     section is short."""
     return tuple(
@@ -252,14 +258,8 @@ def _select(rows: Iterable[Row], wanted: InboxFilter) -> tuple[Waiting, ...]:
         and wanted.tenant in ("", line.action.tenant_id or DEFAULT_TENANT)
         and wanted.channel in ("", line.action.effect.channel)
         and wanted.severity in (None, line.action.preflight.severity)
-        and (not wanted.text or _mentions(line, wanted.text.lower()))
+        and (matches is None or line.action.action_id in matches)
     )
-
-
-def _mentions(line: Waiting, text: str) -> bool:
-    """Whether the effect of an action or the goal of its run has a text, as `search_inbox` compares."""
-    inside = msgspec.json.encode(text).decode()[1:-1]
-    return inside in msgspec.json.encode(line.action.effect).decode().lower() or text in line.goal.lower()
 
 
 def _line(row: Row) -> Waiting:
@@ -281,12 +281,6 @@ def _opening(channel: str) -> str:
 def _read_channel(opening: str) -> str:
     """Return the channel that the beginning of a stored effect names."""
     return opening.removeprefix('{"channel":"').partition('"')[0]
-
-
-def _pattern(text: str) -> str:
-    """Return a pattern for a text inside stored JSON."""
-    inside = msgspec.json.encode(text).decode()[1:-1]
-    return f"%{_literal(inside)}%"
 
 
 def _literal(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, hooks
+from assent.engine.actions import actions, hooks, search
 from assent.engine.actions.hooks import RunResult
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.views import AuditCursor, RecordedEvent
@@ -22,7 +22,6 @@ from assent.gate.effects import EffectTypes
 from assent.gate.records import Action, Asset, ExecutionState, Run, Status
 from assent.kernel.ids import RunId, WorkspaceId, first_uuid7
 from assent.kernel.structs import Record, from_row
-from assent.kernel.texts import like, like_json
 from assent.ports import Rows, Transaction
 from assent.present.status_report import EXPIRED, may_expire, run_status
 from assent.sql.loader import statements
@@ -30,9 +29,7 @@ from assent.sql.loader import statements
 ASSETS_SHOWN: Final = 30
 CHILDREN_SHOWN: Final = 20
 SEARCHED: Final = 1_000
-"""How many runs one search reads."""
-SEARCHED_ACTIONS: Final = 20
-"""How many actions of each of these runs it reads."""
+"""How many runs a filter reads at once."""
 LAST_ID: Final = "z"
 """Later than any id."""
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
@@ -118,7 +115,7 @@ def runs(
     *,
     operator: str = "",
     state: str = "",
-    search: str = "",
+    text: str = "",
     tenant: str = "",
     period: Period = EVER,
     before: str,
@@ -131,7 +128,10 @@ def runs(
     ends += [first_uuid7(period.until_ms)] if period.until_ms is not None else []
     here = {"since": first_uuid7(period.since_ms), "before": min(ends, default=LAST_ID)}
     end: Rows = ()
-    if operator or state or tenant or search.strip():
+    matches: frozenset[str] | None = None
+    if text.strip():
+        matches = frozenset(row["run_id"] for row in (yield from search.find((workspace_id,), text)))
+    elif operator or state or tenant:
         end = yield statements.find_run_window(workspace_id=workspace_id, **here, last=SEARCHED - 1)
         here["since"] = end[0]["run_id"] if end else here["since"]
     rows = yield statements.list_run_page(
@@ -139,9 +139,7 @@ def runs(
         operator=operator,
         state=state,
         tenant=tenant,
-        pattern=like(search),
-        content=like_json(search),
-        first_actions=SEARCHED_ACTIONS,
+        **search.narrow(matches),
         **here,
         most=most + 1,
         now_ms=now_ms,
@@ -151,7 +149,7 @@ def runs(
     )
     found = _lines(rows, results)
     firsts = yield from names.read_first_actions(
-        workspace_id, [line.run_id for line in found[:most]], with_effect=bool(search.strip())
+        workspace_id, [line.run_id for line in found[:most]], with_effect=bool(text.strip())
     )
     if len(found) > most:
         return RunPage(found[:most], found[most - 1].run_id, firsts)

@@ -14,12 +14,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from assent.engine.actions import search
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import IssueView, WorkflowAnswer
 from assent.engine.workflows.store import SessionNote
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.structs import Record, from_row
-from assent.kernel.texts import like
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Pending, pending
@@ -160,12 +160,15 @@ class Comparison(Record):
 
 
 def sessions(
-    workspace_id: WorkspaceId, *, search: str, before: tuple[int, str], most: int
+    workspace_id: WorkspaceId, *, text: str, before: tuple[int, str], most: int
 ) -> Transaction[SessionPage]:
     """List sessions before a cursor (time and name), most recent first."""
+    matches: frozenset[str] | None = None
+    if text.strip():
+        matches = frozenset(row["run_id"] for row in (yield from search.find((workspace_id,), text)))
     rows = yield statements.list_session_page(
         workspace_id=workspace_id,
-        pattern=like(search),
+        **search.narrow(matches),
         updated_ms=before[0],
         before=before[1],
         most=most + 1,

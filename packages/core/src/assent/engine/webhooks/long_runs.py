@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, staging
+from assent.engine.actions import actions, search, staging
 from assent.engine.actions.idempotency import run_once
 from assent.engine.actions.staging import Reply, Request
 from assent.engine.core import jobs, journal
@@ -65,6 +65,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
         if run.tenant_id is not None:
             yield from add_tenant(workspace_id, run.tenant_id, run.tenant_id, now_ms)
         yield from actions.insert_run(run)
+        yield from search.index(run)
         facts = {"operator": run.operator, "tool": run.tool, "by": request.principal.name}
         yield from journal.note(workspace_id, "run_started", facts, now_ms, stream_id=run.run_id)
         yield from jobs.enqueue(workspace_id, CONTINUE_JOB, run.run_id, payload, due_ms=now_ms, now_ms=now_ms)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, search
 from assent.engine.core import journal
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import WorkflowAnswer
@@ -339,20 +339,20 @@ def _import_run(
         series=series,
     )
     yield from stored.insert_run(workspace_id, record, run.created_ms)
-    yield from actions.insert_run(
-        Run(
-            workspace_id=workspace_id,
-            run_id=run_id,
-            tenant_id=None,
-            operator=OPERATOR,
-            tool="session_import",
-            inputs={"workflowId": run.workflow_id, "sessionId": session_id},
-            outputs={"workflowHash": run.workflow_hash, "bundle": digest},
-            status=COMPLETE if any(node.snapshot.get("at") is None for node in run.nodes) else RUNNING,
-            parent_run_id=None,
-            created_ms=run.created_ms,
-        )
+    made = Run(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        tenant_id=None,
+        operator=OPERATOR,
+        tool="session_import",
+        inputs={"workflowId": run.workflow_id, "sessionId": session_id},
+        outputs={"workflowHash": run.workflow_hash, "bundle": digest},
+        status=COMPLETE if any(node.snapshot.get("at") is None for node in run.nodes) else RUNNING,
+        parent_run_id=None,
+        created_ms=run.created_ms,
     )
+    yield from actions.insert_run(made)
+    yield from search.index(made, name=run.name)
     head = journal.new_head(workspace_id, run_id)
     numbers: dict[int, int] = {}
     for event in run.events:

@@ -71,7 +71,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, search
 from assent.engine.actions.idempotency import run_once
 from assent.engine.core import journal
 from assent.engine.core.journal import Head
@@ -264,20 +264,20 @@ def _store_start(
     now_ms, complete = call.now_ms, isinstance(outcome, Complete)
     yield from stored.pin(call.workspace_id, run.workflow_hash, program, now_ms)
     yield from stored.insert_run(call.workspace_id, run, now_ms)
-    yield from actions.insert_run(
-        Run(
-            workspace_id=call.workspace_id,
-            run_id=run.run_id,
-            tenant_id=None,
-            operator=OPERATOR,
-            tool=START,
-            inputs={"workflowId": program.id, "sessionId": run.session_id},
-            outputs={"workflowHash": run.workflow_hash},
-            status=COMPLETE if complete else RUNNING,
-            parent_run_id=None,
-            created_ms=now_ms,
-        )
+    made = Run(
+        workspace_id=call.workspace_id,
+        run_id=run.run_id,
+        tenant_id=None,
+        operator=OPERATOR,
+        tool=START,
+        inputs={"workflowId": program.id, "sessionId": run.session_id},
+        outputs={"workflowHash": run.workflow_hash},
+        status=COMPLETE if complete else RUNNING,
+        parent_run_id=None,
+        created_ms=now_ms,
     )
+    yield from actions.insert_run(made)
+    yield from search.index(made, name=program.name)
     first = NewNode(
         node=0,
         parent=None,

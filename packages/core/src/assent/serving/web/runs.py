@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from assent.engine.actions import hooks
 from assent.engine.actions.hooks import RunResult
+from assent.engine.actions.search import split_words
 from assent.engine.audit.views import AuditCursor
 from assent.engine.core import tenancy
 from assent.engine.views import names, run_views
@@ -123,7 +124,7 @@ async def runs(visit: Visit) -> Response:
             effects,
             operator=operator,
             state=state,
-            search=search,
+            text=search,
             tenant=tenant,
             period=days.period(),
             before=before,
@@ -164,11 +165,15 @@ async def runs(visit: Visit) -> Response:
 
 
 def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search: str) -> dict[str, Any]:
-    effects = visit.services.effects
+    effects, words = visit.services.effects, split_words(search)
     operator = name_operator(effects, line.operator)
+    title = names.name_run(line.inputs, firsts) or operator
+    first = firsts[0].name.title if firsts else ""
     return {
         "href": f"/runs/{line.run_id}/story",
-        "title": names.name_run(line.inputs, firsts) or operator,
+        "title": title,
+        # Runs with one goal differ by what they prepared.
+        "first": first if first not in title else "",
         "operator": operator,
         "tenant": line.tenant_id,
         "at": visit.when(line.created_ms),
@@ -185,7 +190,7 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
                 "badge": STATES[State(Status(each.status), ExecutionState(each.execution_state))],
             }
             for each in firsts
-            if search and search.casefold() in each.effect.casefold()
+            if words and all(word in f"{each.name.title} {each.effect}".lower() for word in words)
         ][:MATCHES],
     }
 

@@ -271,7 +271,7 @@ WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expir
 ORDER BY risk, expires_ms, action_id LIMIT :most
 
 -- name: search_inbox
--- Like list_inbox, for a text or a channel. Reads as many waiting actions as `searched` says, after the first ones, so that
+-- Like list_inbox, for the actions that a search found or a channel. Reads as many waiting actions as `searched` says, after the first ones, so that
 -- its work does not grow with what waits. `found` is the total among them.
 WITH looked AS (
   SELECT workspace_id, action_id FROM actions
@@ -281,6 +281,7 @@ WITH looked AS (
     AND (:workspace = '' OR workspace_id = :workspace)
     AND (:tenant = '' OR coalesce(tenant_id, 'default') = :tenant) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
+    AND (:everything = 1 OR action_id IN (SELECT f.key FROM json_each(:wanted) f))
     AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
       AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
   ORDER BY risk, expires_ms, action_id LIMIT :searched OFFSET :first
@@ -288,9 +289,7 @@ WITH looked AS (
   SELECT c.workspace_id, c.action_id, count(*) OVER () AS found
   FROM looked l
   JOIN actions c ON c.workspace_id = l.workspace_id AND c.action_id = l.action_id
-  LEFT JOIN runs g ON g.workspace_id = c.workspace_id AND g.run_id = c.run_id
   WHERE c.effect LIKE :opening ESCAPE '!'
-    AND (lower(c.effect) LIKE lower(:pattern) ESCAPE '!' OR lower(g.inputs) LIKE lower(:pattern) ESCAPE '!')
   ORDER BY c.risk, c.expires_ms, c.action_id LIMIT :most OFFSET :skipped
 )
 SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, r.inputs AS run_inputs, picked.found

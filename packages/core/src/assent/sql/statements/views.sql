@@ -8,10 +8,7 @@ WITH picked AS (
   WHERE r.workspace_id = :workspace_id AND r.run_id >= :since AND r.run_id < :before
     AND (:tenant = '' OR coalesce(r.tenant_id, 'default') = :tenant)
     AND (r.operator = :operator OR (:operator = '' AND r.operator NOT IN ('chieflab-brain', 'chieflab-connect')))
-    AND (:pattern = '' OR lower(r.inputs) LIKE lower(:pattern) ESCAPE '!' OR lower(r.tool) LIKE lower(:pattern) ESCAPE '!'
-         OR lower(coalesce(r.tenant_id, '')) LIKE lower(:pattern) ESCAPE '!' OR r.run_id LIKE lower(:pattern) ESCAPE '!'
-         OR EXISTS (SELECT 1 FROM actions x WHERE x.workspace_id = r.workspace_id AND x.run_id = r.run_id
-           AND x.position < :first_actions AND lower(x.effect) LIKE lower(:content) ESCAPE '!'))
+    AND (:everything = 1 OR r.run_id IN (SELECT w.key FROM json_each(:wanted) w))
     AND (:state = '' OR EXISTS (
       SELECT 1 FROM actions x WHERE x.workspace_id = r.workspace_id AND x.run_id = r.run_id
       AND (x.status = :state OR x.execution_state = :state)))
@@ -89,12 +86,12 @@ LEFT JOIN streams s ON s.workspace_id = e.workspace_id AND s.stream_id = e.strea
 WHERE e.workspace_id = :workspace_id AND s.stream_id IS NULL LIMIT :most
 
 -- name: list_session_page
--- List a page of a workspace's sessions, newest first, before a cursor; an empty pattern matches all.
+-- List a page of a workspace's sessions, newest first, before a cursor; `wanted` are runs that a search found.
 SELECT s.session_id, s.created_ms, s.updated_ms FROM workflow_sessions s
 WHERE s.workspace_id = :workspace_id AND (s.updated_ms, s.session_id) < (:updated_ms, :before)
-  AND (:pattern = '' OR lower(s.session_id) LIKE lower(:pattern) ESCAPE '!' OR EXISTS (
+  AND (:everything = 1 OR EXISTS (
     SELECT 1 FROM workflow_runs r WHERE r.workspace_id = s.workspace_id AND r.session_id = s.session_id
-    AND (lower(r.name) LIKE lower(:pattern) ESCAPE '!' OR lower(r.workflow_id) LIKE lower(:pattern) ESCAPE '!')))
+    AND r.run_id IN (SELECT w.key FROM json_each(:wanted) w)))
 ORDER BY s.updated_ms DESC, s.session_id DESC LIMIT :most
 
 -- name: list_latest_session_runs

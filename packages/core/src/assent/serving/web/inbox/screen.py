@@ -7,6 +7,7 @@ review page, which runs no script.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -193,7 +194,7 @@ def _first(found: Inbox, section: str) -> Waiting | None:
     """The item that the pane shows first."""
     needs_you = (*found.unknown, *found.stopped, *found.waiting)
     beside = {"agent": found.with_agent, "scheduled": found.scheduled, "sent": found.done}
-    shown = beside.get(section, needs_you)
+    shown = beside.get(section) if section in beside else (*needs_you, *chain(*beside.values()))
     return shown[0] if shown else None
 
 

@@ -78,7 +78,7 @@ async def sessions(visit: Visit) -> Response:
     updated_ms = whole_number(updated, 15)
     before = (updated_ms, name) if updated_ms is not None else (LAST_MS, "")
     found = await visit.read(
-        lambda: session_views.sessions(visit.workspace_id, search=search, before=before, most=SESSIONS)
+        lambda: session_views.sessions(visit.workspace_id, text=search, before=before, most=SESSIONS)
     )
     last = found.sessions[-1] if found.sessions else None
     values = {

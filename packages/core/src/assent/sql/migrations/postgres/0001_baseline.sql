@@ -829,3 +829,22 @@ CREATE TABLE freezes (
   set_by       TEXT NOT NULL,
   why          TEXT NOT NULL
 );
+
+-- The words by which people find runs and actions: `about` of the run and its agent, `body` of the content. Punctuation
+-- parts words and letters have no accents, as in SQLite's index.
+CREATE TABLE search_texts (
+  workspace_id TEXT NOT NULL,
+  item_id      TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  about        TEXT NOT NULL,
+  body         TEXT NOT NULL,
+  words        TSVECTOR GENERATED ALWAYS AS (to_tsvector('simple', translate(about || ' ' || body,
+    '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöùúûüýÿĀāĂăĄąĆćĈĉĊċČčĎďĒēĔĕĖėĘęĚěĜĝĞğĠġĢģĤĥĨĩĪīĬĭĮįİĲĳĴĵĶķĹĺĻļĽľĿŀŃńŅņŇňŌōŎŏŐőŔŕŖŗŘřŚśŜŝŞşŠšŢţŤťŨũŪūŬŭŮůŰűŲųŴŵŶŷŸŹźŻżŽž',
+    '                                AAAAAACEEEEIIIINOOOOOUUUUYaaaaaaceeeeiiiinooooouuuuyyAaAaAaCcCcCcCcDdEeEeEeEeEeGgGgGgGgHhIiIiIiIiIIiJjKkLlLlLlLlNnNnNnOoOoOoRrRrRrSsSsSsSsTtTtUuUuUuUuUuUuWwYyYZzZzZz'
+  ))) STORED,
+  PRIMARY KEY (workspace_id, item_id)
+);
+
+CREATE INDEX search_texts_by_run ON search_texts (workspace_id, run_id);
+
+CREATE INDEX search_texts_by_words ON search_texts USING gin (words);

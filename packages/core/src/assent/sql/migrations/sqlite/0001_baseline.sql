@@ -820,3 +820,35 @@ CREATE TABLE freezes (
   set_by       TEXT NOT NULL,
   why          TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- The words by which people find runs and actions: `about` of the run and its agent, `body` of the content. Numbers are a
+-- column because rowids that are not may be given anew when the file is compacted.
+CREATE TABLE search_texts (
+  number       INTEGER PRIMARY KEY,
+  workspace_id TEXT NOT NULL,
+  item_id      TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  about        TEXT NOT NULL,
+  body         TEXT NOT NULL,
+  UNIQUE (workspace_id, item_id)
+) STRICT;
+
+CREATE INDEX search_texts_by_run ON search_texts (workspace_id, run_id);
+
+CREATE VIRTUAL TABLE search_words USING fts5 (
+  about, body, content = 'search_texts', content_rowid = 'number', tokenize = "unicode61 remove_diacritics 2",
+  prefix = '2 3'
+);
+
+CREATE TRIGGER search_texts_added AFTER INSERT ON search_texts BEGIN
+  INSERT INTO search_words (rowid, about, body) VALUES (new.number, new.about, new.body);
+END;
+
+CREATE TRIGGER search_texts_removed AFTER DELETE ON search_texts BEGIN
+  INSERT INTO search_words (search_words, rowid, about, body) VALUES ('delete', old.number, old.about, old.body);
+END;
+
+CREATE TRIGGER search_texts_changed AFTER UPDATE ON search_texts BEGIN
+  INSERT INTO search_words (search_words, rowid, about, body) VALUES ('delete', old.number, old.about, old.body);
+  INSERT INTO search_words (rowid, about, body) VALUES (new.number, new.about, new.body);
+END;
