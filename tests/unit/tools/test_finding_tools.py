@@ -18,7 +18,6 @@ PHRASINGS = {
         "hook up Resend so we can send mail",
         "hook up our slack",
     ),
-    "chieflab_retry_blocked_action": ("I connected it now, try the blocked post again",),
     "chieflab_launch_product": (
         "launch my product",
         "I just shipped my app, help me get users",
@@ -99,7 +98,11 @@ PHRASINGS = {
         "show me the current content of that action",
         "show me the exact text of that draft",
     ),
-    "chieflab_execute_approved_action": ("execute the approved action", "fire the action I approved"),
+    "chieflab_execute_approved_action": (
+        "execute the approved action",
+        "fire the action I approved",
+        "I connected it now, try the blocked post again",
+    ),
     "chieflab_publish_approved_post": ("publish the approved post",),
     "chieflab_send_email": ("send the approved email now", "send out the e-mail that I approved"),
     "chieflab_resolve_unknown_outcome": (
@@ -142,7 +145,7 @@ UNSEEN = {
     "what do you know about our brand": "chieflab_brain_read",
     "save these email addresses as our newsletter list": "chieflab_save_contacts",
     "the post got 300 likes and 12 comments": "chieflab_record_manual_metrics",
-    "try again, I have fixed the slack token": "chieflab_retry_blocked_action",
+    "try again, I have fixed the slack token": "chieflab_execute_approved_action",
     "check whether the mail really left, it timed out": "chieflab_resolve_unknown_outcome",
     "create an account for me with my mail address": "chieflab_signup_workspace",
     "begin the code review checklist": "workflow_start",

@@ -52,7 +52,6 @@ TOOLS = {
         "chieflab_record_manual_publish",
         "chieflab_reject_action",
         "chieflab_report_call",
-        "chieflab_retry_blocked_action",
         "chieflab_save_contacts",
         "chieflab_send",
         "chieflab_set_policy",

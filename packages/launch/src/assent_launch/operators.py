@@ -389,7 +389,6 @@ CONNECT: Final = OperatorInfo(
         "chieflab_connect_provider",
         "chieflab_disconnect_provider",
         "chieflab_list_connectors",
-        "chieflab_retry_blocked_action",
     ),
 )
 

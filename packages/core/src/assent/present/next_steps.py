@@ -424,9 +424,8 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
         if circumstances.may_write and not circumstances.nameable:
             provider = {"provider": action.effect.connector}
             found.append(SuggestedCall("chieflab_connect_provider", provider, "the user wants to connect it"))
-        when = "now, to show where it goes" if circumstances.nameable else "the user has connected it"
-        if circumstances.may_write:
-            found.append(SuggestedCall("chieflab_retry_blocked_action", about, when))
+        if circumstances.may_execute:
+            found.append(SuggestedCall(EXECUTE, about, "the user has connected it"))
         brief = "the user wants the text to do it by hand; that needs a new approval"
         if circumstances.may_edit:
             found.append(SuggestedCall("chieflab_use_manual_fallback", about, brief))

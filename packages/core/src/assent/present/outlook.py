@@ -13,7 +13,6 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from assent.gate.audit import ActionRecord, build_record
 from assent.gate.effects import EffectTypes, TypeKey, key_of_type
 from assent.gate.policy import Policy, Requirement, client_decides
 from assent.gate.preflight import Readiness, is_expired, is_overdue, with_readiness
@@ -36,14 +35,13 @@ from assent.gate.records import (
     read_proposal,
 )
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
-from assent.gate.transitions import EXECUTING, TERMINAL, UNKNOWN, state_of
 from assent.gate.undo import offer
 from assent.kernel.canonical import short_digest
-from assent.kernel.guide import Guide, SuggestedCall, make_guide
+from assent.kernel.guide import Guide, make_guide
 from assent.kernel.ids import RunId
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Reason, Recovery, Replay
-from assent.kernel.structs import Record, WireRecord, from_record
+from assent.kernel.structs import Record, WireRecord
 from assent.kernel.times import iso_time
 from assent.present.cards import explain_no_dialog, goes_to, manual_brief, render_card
 from assent.present.guidance import STOP_RULE
@@ -59,7 +57,6 @@ from assent.present.status_report import describe_next_try, describe_test
 from assent.present.workflow_step import describe_step
 
 WRITE_RIGHT: Final = "runs:write"
-RECHECK: Final = "chieflab_retry_blocked_action"
 
 READY: Final = Readiness(ready=True)
 NOT_LIVE: Final = Readiness(
@@ -128,14 +125,6 @@ class Executed(WireRecord, kw_only=True, omit_defaults=True):
     user_message: str = ""
     agent_guide: Guide | UnsetType = UNSET
     replay: Replay | UnsetType = UNSET
-
-
-class LookedAgain(ActionRecord, frozen=True, kw_only=True, rename="camel"):
-    """An action with its present readiness, the text to show and the next calls."""
-
-    ok: bool = True
-    user_message: str = ""
-    agent_guide: Guide | UnsetType = UNSET
 
 
 class Unready(Record):
@@ -254,33 +243,6 @@ class Outlook(Record, kw_only=True):
             stop_rule=STOP_RULE if waits else "Do only what the human just decided.",
         )
 
-    def answer_check(self, before: Action, action: Action, advice: str | None) -> LookedAgain:
-        """Return the answer to a new check of an action. `advice`: how it could go out, if it cannot."""
-        around, ended = self.describe(action), _describe_ended(action, self.now_ms)
-        is_open = ended is None
-        still = is_open and advice is not None
-        if action.digest != before.digest:
-            said = describe_binding(action)
-        elif still:
-            said = f"It still cannot go out. {advice}"
-        else:
-            said = ended or around.frozen or _STANDING[action.status]
-        following = next_calls(action, around)
-        if still and action.status is Status.AWAITING_APPROVAL:
-            provider = {"provider": action.effect.connector}
-            connect = SuggestedCall("chieflab_connect_provider", provider, "now, to show how it is connected")
-            again = SuggestedCall(RECHECK, {"actionId": action.action_id}, "the user has connected it")
-            following = (connect, again, *following)
-        return from_record(
-            LookedAgain,
-            build_record(action, self.now_ms),
-            ok=True,
-            user_message=said,
-            agent_guide=make_guide(
-                {name_of(action): render_card(action, around)} if is_open else {}, following
-            ),
-        )
-
     def complete(self, recovery: Recovery, action: Action) -> Recovery:
         """Add the present action to a refusal: its next calls and, where the texts tell the agent to show it, its
         card and the link."""
@@ -382,26 +344,6 @@ def describe_binding(bound: Action) -> str:
         through = f", through {where}" if where else ""
         return f"It would go out from {effect.sender}{through}. {NOT_SEEN}"
     return f"It would go out to {where}. {NOT_SEEN}" if where else f"It is connected. {NOT_SEEN}"
-
-
-def _describe_ended(action: Action, now_ms: int) -> str | None:
-    """Describe an action that is closed, expired or in an unknown state; None for an open one."""
-    if state_of(action) == UNKNOWN:
-        return "It is not known whether it went out, so it is not sent again. Look there and tell me."
-    if state_of(action) == EXECUTING:
-        return "It is being sent now."
-    if is_expired(action, now_ms):
-        return "It has expired and does not go out. I can prepare it again."
-    return _STANDING[action.status] if state_of(action) in TERMINAL else None
-
-
-_STANDING: Final = {
-    Status.AWAITING_APPROVAL: "It can go out once you approve it.",
-    Status.APPROVED: "It can go out now, as you approved it.",
-    Status.EXECUTED: "It has gone out already.",
-    Status.REJECTED: "It was rejected and never goes out.",
-    Status.FAILED: "The provider rejected it; it does not go out.",
-}
 
 
 def _is_unsent(action: Action) -> bool:

@@ -1,4 +1,4 @@
-"""Tools to list, connect, disconnect and retry connectors (E54, E84, E86, E94, E98).
+"""Tools to list, connect and disconnect connectors (E54, E84, E86, E94, E98).
 
 A key never passes through here: a person enters it on a page or in a terminal.
 """
@@ -19,17 +19,15 @@ from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.gate.review_link import DECIDE_RIGHT
 from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
-from assent.kernel.ids import WorkspaceId, require_action_id
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.ports import Begin, Preparation, Transaction
 from assent.present.guidance import guide_unstaged
-from assent.present.outlook import LookedAgain
-from assent.tools.arguments import ActionIdArgument, IdempotencyKey
+from assent.tools.arguments import IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
 from assent.use_cases import runs
 from assent.use_cases.connections import disconnect
-from assent.use_cases.decisions import try_blocked
 
 # Reports whether a connector works for a caller now, in words for a person (E54, E86, E98).
 #
@@ -305,11 +303,6 @@ class Disconnected(WireRecord, kw_only=True):
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
-class RetryBlockedAction(Arguments, kw_only=True):
-    action_id: ActionIdArgument
-    idempotency_key: IdempotencyKey | None = None
-
-
 async def list_connectors(call: PublicCall, request: ListConnectors) -> ConnectorList:
     """List the connectors as they are for the caller, without secrets (E86)."""
     found = [await assess_connector(call, info) for info in call.services.effects.connectors.values()]
@@ -379,9 +372,7 @@ def _following(call: Call, status: ConnectorStatus, waiting: list[Action]) -> tu
     """Return the next calls: first the drafts that wait for this connector."""
     connected = status.state == "live"
     when = "now" if connected else "the human says that it is connected"
-    found = [
-        SuggestedCall("chieflab_retry_blocked_action", {"actionId": each.action_id}, when) for each in waiting
-    ]
+    found = [SuggestedCall("chieflab_get_action", {"actionId": each.action_id}, when) for each in waiting]
     if not connected and DECIDE_RIGHT in call.caller.scopes:
         found += [
             SuggestedCall("chieflab_use_manual_fallback", {"actionId": each.action_id}, BY_HAND_WHEN)
@@ -429,15 +420,6 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
     return await disconnect(call.services, call.caller.workspace_id, info.id, write, by=call.caller.name)
 
 
-async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> LookedAgain:
-    action_id = require_action_id(request.action_id)
-
-    def write(begin: Begin[LookedAgain]) -> Awaitable[LookedAgain]:
-        return call.write_once(request, begin, LookedAgain, {"actionId": action_id})
-
-    return await try_blocked(call.services, call.caller, action_id, write)
-
-
 TOOLS = (
     Tool(
         name="chieflab_list_connectors",
@@ -476,18 +458,5 @@ TOOLS = (
         handler=disconnect_provider,
         keyed_as="chieflab_disconnect_provider",
         scope="actions:decide",
-    ),
-    Tool(
-        name="chieflab_retry_blocked_action",
-        title="Look again at a blocked action",
-        description="Checks again whether a staged action can be performed. USE WHEN the human has connected its "
-        "provider or an account. Where an account can be named now that was missing, the action gets it as a new "
-        "revision: show it and ask for approval again. Nothing is sent.",
-        behaviour=DECIDES,
-        request=RetryBlockedAction,
-        reply=LookedAgain,
-        handler=retry_blocked_action,
-        keyed_as="chieflab_retry_blocked_action",
-        scope="runs:write",
     ),
 )

@@ -223,7 +223,6 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_record_manual_publish",
         "chieflab_list_connectors",
         "chieflab_connect_provider",
-        "chieflab_retry_blocked_action",
         "chieflab_signup_workspace",
     ),
     "launch": (

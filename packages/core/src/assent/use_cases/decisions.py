@@ -25,11 +25,10 @@ from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import Readiness, is_expired
 from assent.gate.records import OPEN, Action, Assurance, Effect, PlannedTime
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
-from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Begin, Clock, Transaction
-from assent.present.outlook import LookedAgain, describe_binding
+from assent.present.outlook import describe_binding
 from assent.present.refusals import (
     needs_approval,
     refuse_missing_type,
@@ -320,13 +319,6 @@ async def take_back(
 def _order_of(caller: Principal, action: Action, via: str) -> DecisionOrder:
     decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, via, test=caller.is_test)
     return DecisionOrder(decider, action, SeenVersion())
-
-
-async def try_blocked(
-    services: EffectServices, caller: Principal, action_id: ActionId, write: Write[LookedAgain, R]
-) -> R:
-    """Ask again whether an action can be sent. An account that can be named now is bound: new content, which waits."""
-    return await write(await account_binding.look_again(services, caller, action_id))
 
 
 async def hand_over(services: EffectServices, wish: DecisionOrder, write: Write[Action, R]) -> R:

@@ -98,7 +98,6 @@ async def test_no_answer_of_a_frozen_server_promises_that_something_goes_out(
         await surface.done("chieflab_status"),
         await surface.done("chieflab_report"),
         *[await surface.denied(EXECUTE, actionId=each) for each in (retried, approved, planned)],
-        *[await surface.done("chieflab_retry_blocked_action", actionId=each) for each in ids],
         await surface.done(RESOLVE, actionId=unknown, outcome="look_now"),
         await surface.done(EDIT, actionId=waiting, body="It waits for a person, and says more."),
         await surface.run({"connector": "unaware", "body": "A new one."}),

@@ -103,13 +103,12 @@ async def test_that_something_did_not_happen_needs_a_person(surface: Gate) -> No
     assert await surface.where(action_id) == "retryable"
 
 
-@pytest.mark.parametrize("tool", ["chieflab_use_manual_fallback", "chieflab_retry_blocked_action"])
-async def test_no_other_tool_makes_an_action_weigh_less(surface: Gate, tool: str) -> None:
+async def test_doing_it_by_hand_makes_an_action_weigh_no_less(surface: Gate) -> None:
     provider = surface.providers["native"]
     provider.ready = Readiness(False, "missing_connector", "Connect it.")
     action_id = await surface.staged(severity="high")
     provider.ready = Readiness(True)
-    answer = await surface.done(tool, actionId=action_id)
+    answer = await surface.done("chieflab_use_manual_fallback", actionId=action_id)
     assert answer["status"] == "awaiting_approval"
     assert (await surface.record(action_id))["preflight"]["severity"] == "high"
     digest = (await surface.record(action_id))["digest"]

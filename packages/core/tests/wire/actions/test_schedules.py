@@ -12,8 +12,6 @@ from tests.support.answers import calls_of, text_of
 from assent.kernel.limits import ACTION_TTL_MS, DAY_MS
 from assent.kernel.times import full_time, iso_time, zoned_time
 
-RETRY = "chieflab_retry_blocked_action"
-
 
 def at(surface: Gate, in_ms: int) -> str:
     return iso_time(surface.clock.now_ms() + in_ms)
@@ -86,19 +84,6 @@ async def test_a_yes_in_the_chat_after_its_time_is_refused_and_asks_for_a_new_ti
     surface.clock.advance(hours=1)
     await surface.run_jobs()
     assert (surface.calls, await surface.where(action_id)) == (1, "executed")
-
-
-async def test_looking_again_at_an_unknown_outcome_or_an_expired_action_promises_nothing(
-    surface: Gate,
-) -> None:
-    unknown = await surface.bring_to("outcome_unknown")
-    approved = await surface.approved()
-    answer = await surface.done(RETRY, actionId=unknown)
-    assert "can go out now" not in answer["userMessage"] + text_of(answer)
-    assert (await surface.done(RETRY, actionId=approved))["userMessage"].startswith("It can go out now")
-    surface.clock.advance(days=40)
-    late = await surface.done(RETRY, actionId=approved)
-    assert "expired" in late["userMessage"] and "can go out now" not in text_of(late)
 
 
 BERLIN = timezone(timedelta(hours=1))

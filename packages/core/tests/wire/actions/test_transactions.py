@@ -93,7 +93,6 @@ async def act(agent: Recorded) -> str:
         evidence="https://a.example/1",
     )
     await agent.ask("chieflab_send_email", actionId=await gate.approved(**mail))
-    await agent.ask("chieflab_retry_blocked_action", actionId=await gate.bring_to("retryable"))
     on_site = await gate.approved(connector="site", channel="site", verb="publish")
     await agent.done("chieflab_execute_approved_action", actionId=on_site)
     published = await gate.stored(on_site)

@@ -152,7 +152,8 @@ async def test_a_release_before_the_connection_says_how_to_connect_and_goes_to_t
     assert "Publishing releases and reading their numbers." in page
 
     await newsroom.connect()
-    again = await newsroom.done("chieflab_retry_blocked_action", actionId=action_id)
+    await newsroom.run_jobs()
+    again = await newsroom.done("chieflab_get_action", actionId=action_id)
     assert "Acme pressroom" in text_of(again)
     await approve_on_page(newsroom, action_id)
     assert (await newsroom.done(EXECUTE, actionId=action_id))["postId"]

@@ -17,7 +17,6 @@ from assent.gate.views import Severity
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
-RETRY = "chieflab_retry_blocked_action"
 BY_HAND = "chieflab_use_manual_fallback"
 RECORD = "chieflab_record_manual_publish"
 
@@ -55,7 +54,6 @@ async def test_an_action_without_its_type_is_shown_and_refused_until_it_is_rejec
     for tool, arguments in (
         (APPROVE, {}),
         (EDIT, {"arguments": {"amount": "1 EUR"}}),
-        (RETRY, {}),
         (BY_HAND, {}),
     ):
         refused = await bare.denied(tool, actionId=action_id, **arguments)

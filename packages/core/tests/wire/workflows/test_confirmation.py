@@ -353,7 +353,6 @@ async def test_nothing_that_sends_or_publishes_touches_a_confirmation(client: Wo
         for tool, more in (
             (EXECUTE, {}),
             ("chieflab_use_manual_fallback", {}),
-            ("chieflab_retry_blocked_action", {}),
             ("chieflab_record_manual_publish", {"url": "https://example.org/1"}),
         ):
             answer = await client.ask(tool, actionId=action_id, **more)

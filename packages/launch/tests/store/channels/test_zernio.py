@@ -12,7 +12,6 @@ from tests.support.channels.kit import KEYS, Providers, connect, serving
 from tests.support.edits import edit
 from tests.support.sqlite_files import new_sqlite
 
-from assent.engine.actions import account_binding
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.gate import Decider
@@ -37,12 +36,6 @@ async def choose(providers: Providers, *accounts: str) -> None:
     await providers.engine.services.connections.choose(LOCAL_WORKSPACE, "zernio", accounts, by="Ada")
 
 
-async def look_again(providers: Providers, action_id: ActionId) -> Action:
-    services = providers.engine.services
-    await services.store.write(await account_binding.look_again(services, LOCAL_PRINCIPAL, action_id))
-    return await providers.engine.action(action_id)
-
-
 async def test_x_is_twitter_and_the_account_is_fixed_when_it_is_staged(providers: Providers) -> None:
     action_id = await providers.approved("zernio", channel="x")
     action = await providers.engine.action(action_id)
@@ -58,7 +51,7 @@ async def test_an_account_that_is_gone_is_not_replaced_behind_the_approval(provi
     await choose(providers, "acc_linkedin_ada")
     refusal = await providers.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
     assert "Ada (linkedin)" in refusal.recovery().user_message
-    action = await look_again(providers, action_id)
+    action = await providers.engine.action(action_id)
     assert (action.status, action.revision, action.approval) == ("awaiting_approval", 2, None)
     assert (action.effect.target or {})["accountId"] == "acc_linkedin_ada"
     assert providers.effects("zernio") == []
@@ -80,13 +73,13 @@ async def test_without_an_account_it_is_staged_without_a_target_and_gets_one_as_
             "missing_connector",
         )
         await providers.refused(action_id, Reason.MISSING_CONNECTOR, "none")
-        unchanged = await look_again(providers, action_id)
+        unchanged = await providers.engine.action(action_id)
         assert (unchanged.revision, unchanged.status) == (1, "approved")
 
         await connect(providers.engine.app, "zernio")
         # Connected, and still not sent anywhere that nobody has approved.
         await providers.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
-        action = await look_again(providers, action_id)
+        action = await providers.engine.action(action_id)
         assert (action.status, action.revision) == ("awaiting_approval", 2)
         assert (action.effect.target or {})["accountId"] == "acc_linkedin"
         assert action.preflight.connector_ready and "connector_not_ready" not in action.preflight.gates
@@ -252,7 +245,7 @@ async def test_an_account_whose_sign_in_ended_blocks_that_platform_only(provider
     # The human signs in at Zernio again, and the same approval goes through.
     providers.zernio.failing = {}
     providers.zernio.accounts[0]["isActive"] = True
-    action = await look_again(providers, action_id)
+    action = await providers.engine.action(action_id)
     assert (action.revision, action.preflight.connector_ready) == (1, True)
     await providers.done(action_id)
 
@@ -295,7 +288,8 @@ async def test_accounts_that_appear_at_the_provider_are_found(providers: Provide
     providers.zernio.accounts.append(
         {"_id": "acc_bsky", "platform": "bluesky", "username": "acme", "displayName": "", "isActive": True}
     )
-    action = await look_again(providers, action_id)
+    await providers.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
+    action = await providers.engine.action(action_id)
     assert (action.effect.target or {})["accountId"] == "acc_bsky"
     await providers.engine.approve(action_id)
     await providers.done(action_id)

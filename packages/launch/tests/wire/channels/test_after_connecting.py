@@ -18,7 +18,6 @@ from assent.kernel.ids import JobId
 
 APPROVE = "chieflab_approve_action"
 EXECUTE = "chieflab_execute_approved_action"
-RETRY = "chieflab_retry_blocked_action"
 TOOL_NAMES = ("chieflab_", "chiefmo_", "ASSENT_")
 
 
@@ -173,7 +172,7 @@ async def test_approving_for_an_account_that_came_back_at_the_provider_says_that
     await hosted.connect("zernio")
     action_id, accounts = await staged(hosted), hosted.zernio.accounts
     hosted.zernio.accounts = [each for each in accounts if each["platform"] != "linkedin"]
-    assert not (await hosted.tool(RETRY, actionId=action_id))["preflight"]["connectorReady"]
+    await hosted.tool("chieflab_connect_provider", provider="zernio")
     hosted.zernio.accounts = accounts
     answer = await hosted.tool(APPROVE, actionId=action_id)
     assert answer["userMessage"].startswith("Approved. Nothing has been sent yet. Say “send linkedin”")

@@ -11,7 +11,7 @@ from tests.support.surfaces import BASE_URL, Surface
 
 CONNECT = "chieflab_connect_provider"
 LIST = "chieflab_list_connectors"
-RETRY = "chieflab_retry_blocked_action"
+LOOK = "chieflab_get_action"
 NOT_FOR_PEOPLE = ("chieflab_", "chiefmo_", "ASSENT_", "…")
 
 
@@ -78,7 +78,7 @@ async def test_connecting_shows_the_link_and_what_waits_for_it(hosted: Hosted) -
         assert url in text and not any(word in text for word in NOT_FOR_PEOPLE), text
     assert f"assent connect zernio --workspace {hosted.workspace_id} --key-stdin" in text_of(reply)
     assert "approve" not in reply["stopRule"] and "link" in reply["stopRule"]
-    assert {"name": RETRY, "args": {"actionId": action_id}} in [
+    assert {"name": LOOK, "args": {"actionId": action_id}} in [
         {"name": each["name"], "args": each["args"]} for each in calls_of(reply)
     ]
     assert "…" not in str(calls_of(reply))
@@ -87,7 +87,7 @@ async def test_connecting_shows_the_link_and_what_waits_for_it(hosted: Hosted) -
     there = await hosted.tool(CONNECT, provider="zernio")
     assert there["connected"]
     assert "is connected" in there["agentGuide"]["userMessage"] and "Acme" in text_of(there)
-    assert calls_of(there)[0]["name"] == RETRY and calls_of(there)[0]["args"] == {"actionId": action_id}
+    assert calls_of(there)[0]["name"] == LOOK and calls_of(there)[0]["args"] == {"actionId": action_id}
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,9 @@ async def test_a_launch_is_staged_to_the_accounts_that_are_connected(hosted: Hos
     assert page.text.count("Zernio, not ready") == 2 and "Zernio, ready" not in page.text
 
     # What was staged before gets its account as a new revision, mail by the provider that is there now.
+    await hosted.run_jobs()
     for name in ("linkedin", "x", "email"):
-        record = await hosted.tool("chieflab_retry_blocked_action", actionId=bare[name]["id"])
+        record = await hosted.tool("chieflab_get_action", actionId=bare[name]["id"])
         assert (record["revision"], record["status"]) == (2, "awaiting_approval")
         assert record["target"]["accountId"] and record["preflight"]["connectorReady"]
     assert record["connector"] == "resend"

@@ -63,7 +63,7 @@ async def test_calls_are_offered_only_to_keys_that_may_make_them(client: LaunchC
     shown = (await client.call("chieflab_get_action", about, key=executing)).payload
     status = (await client.call("chieflab_status", {}, key=executing)).payload
 
-    assert not {FALLBACK, CONNECT, "chieflab_retry_blocked_action"} & {*names(shown), *names(status)}
+    assert not {FALLBACK, CONNECT} & {*names(shown), *names(status)}
     assert not {"chieflab_post", "chieflab_send", "chieflab_launch_product"} & set(names(status))
     other = await post(client, "linkedin")
     no = {"actionId": other["actions"][0]["id"], "reason": "too long"}
@@ -100,9 +100,7 @@ async def test_a_mail_can_be_planned_when_it_is_staged(client: LaunchClient) -> 
 async def test_what_an_offered_call_needs_names_fields_that_its_schema_has(client: LaunchClient) -> None:
     status = (await client.call("chieflab_status", {})).payload
     sent = await mail(client, "ana@example.org")
-    connect = (await client.call("chieflab_connect_provider", {"provider": "zernio"})).payload
 
     assert "whatChanged" in calls(status)["chieflab_launch_product"]["needs"]["repoContext"]
     saving = calls(sent)["chieflab_save_contacts"]["needs"]["contacts"]
     assert "firstName" in saving and "email" in saving
-    assert "chieflab_retry_blocked_action" not in calls(connect)

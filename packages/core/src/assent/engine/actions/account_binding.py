@@ -17,40 +17,17 @@ from assent.engine.actions import actions, approvals, circumstances, drift_probe
 from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Decided
 from assent.engine.core.services import EffectServices
-from assent.engine.core.tenancy import Principal
 from assent.gate import gate
 from assent.gate.connection import ANY_ADDRESS, API_KEY, ConnectionState
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import OPEN, Action, Effect, Preflight
 from assent.gate.rules import drift
 from assent.gate.transitions import TERMINAL, Move, state_of
-from assent.kernel.ids import ActionId, WorkspaceId
-from assent.ports import Begin, KeyChecked, NotSent, OutcomeUnknown, Transaction
+from assent.kernel.ids import WorkspaceId
+from assent.ports import KeyChecked, NotSent, OutcomeUnknown, Transaction
 from assent.present import refusals
-from assent.present.outlook import NOT_LIVE, RECHECK, LookedAgain, advise
+from assent.present.outlook import NOT_LIVE
 from assent.present.refusals import refuse_missing_type
-from assent.present.workflow_step import refuse_confirmation
-
-
-async def look_again(services: EffectServices, caller: Principal, action_id: ActionId) -> Begin[LookedAgain]:
-    """Ask the connector of an action. Returns the transaction that stores the answer."""
-    workspace_id, by = caller.workspace_id, caller.name
-    action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
-    refuse_confirmation(action)
-    refuse_missing_type(services.effects, action)
-    effect, readiness = await choose_connector(services, workspace_id, action.effect)
-    shown = await _describe_bound(services, action, effect, readiness)
-    outlook = await circumstances.read_outlook(services, caller, (shown,), {action.action_id: readiness})
-    now_ms = services.clock.now_ms()
-
-    unready = circumstances.explain_unready(services, workspace_id, action.effect, readiness)
-    advice = None if readiness.ready else advise(unready)
-
-    def refresh() -> Transaction[LookedAgain]:
-        changed = yield from _refresh(action, shown, readiness, by, RECHECK, now_ms)
-        return outlook.answer_check(action, changed, advice)
-
-    return refresh
 
 
 async def bind(
