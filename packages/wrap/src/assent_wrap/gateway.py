@@ -207,7 +207,8 @@ class Gateway:
             return await self._ask(call, profile, found, arguments, params)
         if (
             not found.reads_only
-            and (frozen := await self._services.find_freeze(call.caller.workspace_id)) is not None
+            and (frozen := await self._services.find_freeze(call.caller.workspace_id, call.caller.agent))
+            is not None
         ):
             return proposals.refuse(refuse_frozen(frozen))
         if found.mode == "gate":
@@ -387,7 +388,9 @@ class Gateway:
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         settled = action if call.client.ask is None else await self.held.wait(call, action, token)
-        frozen = describe_freeze(await self._services.find_freeze(call.caller.workspace_id), settled)
+        frozen = describe_freeze(
+            await self._services.find_freeze(call.caller.workspace_id, call.caller.agent), settled
+        )
         return proposals.answer(self._services, call, settled, arguments, frozen)
 
     async def _find_undo(self, call: ForeignCall, tool: OfferedTool) -> CallUndo | None:
@@ -462,7 +465,7 @@ class Gateway:
         if not directory.find(name):  # it may be new
             directory = await self._find_entries(call, profile, capability, again=True)
         entry, own = directory.choose(name)
-        frozen = await self._services.find_freeze(call.caller.workspace_id)
+        frozen = await self._services.find_freeze(call.caller.workspace_id, call.caller.agent)
         if frozen is not None and not profile.rules_for(entry.server).trusted:
             raise LookupError(refuse_frozen(frozen).recovery().user_message)
         if entry.is_held(await self._find_pins(call.caller.workspace_id)):

@@ -8,6 +8,7 @@ stored outside it.
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -324,8 +325,20 @@ class Proposal(WireRecord, omit_defaults=True):
     """The person whose key it is, if that is known."""
     editors: tuple[tuple[int, str], ...] = ()
     """Revisions, and the approver keys of those who made them by an edit."""
+    holder: str = ""
+    """The first key of those that replaced each other, if the caller's is a later one."""
     test: bool = False
     """Whether a test key prepared, edited or approved it, once and for all."""
+
+    @property
+    def agent(self) -> str:
+        """The agent that proposed it. A key that replaces another is the same agent."""
+        return f"key:{self.holder}" if self.holder else self.caller
+
+
+def find_stop(found: Iterable[Freeze], action: Action) -> Freeze | None:
+    """Return what stops an action of those that stop something in its workspace."""
+    return next((each for each in found if each.agent in ("", read_proposal(action).agent)), None)
 
 
 def read_proposal(action: Action) -> Proposal:
@@ -418,6 +431,10 @@ class Freeze(Record):
     since_ms: int
     by: str
     why: str
+    agent: str = ""
+    """The one agent that is stopped, as `Proposal.agent` names it; empty for all."""
+    label: str = ""
+    """The name of that agent."""
 
     @property
     def everywhere(self) -> bool:
@@ -425,6 +442,8 @@ class Freeze(Record):
 
     @property
     def where(self) -> str:
+        if self.agent:
+            return f"for the agent {self.label or self.agent}"
         return "on this server" if self.everywhere else "in this workspace"
 
     @property

@@ -28,6 +28,7 @@ from assent.gate.records import (
     ExecutionState,
     Freeze,
     Status,
+    find_stop,
     gives_numbers,
     is_test,
     name_of,
@@ -156,7 +157,8 @@ class Outlook(Record, kw_only=True):
     effects: EffectTypes
     missing: frozenset[TypeKey]
     """The types that are not registered any more, or have changed since."""
-    frozen: Freeze | None
+    frozen: tuple[Freeze, ...]
+    """What stops something in the workspace."""
     links: Mapping[RunId, RunLinks]
     now_ms: int
 
@@ -197,7 +199,7 @@ class Outlook(Record, kw_only=True):
         return Circumstances(
             blocker=blocker,
             help_url=help_url,
-            frozen=describe_freeze(self.frozen, action),
+            frozen=describe_freeze(find_stop(self.frozen, action), action),
             nameable=unfit is None and unready is not None and unready.readiness.nameable and not missing,
             unfit=unfit is not None or missing,
             missing=missing,

@@ -29,10 +29,20 @@ async def set_policy(
     return await write(lambda: policies.save(workspace_id, source, now_ms, by=by))
 
 
-async def freeze(store: Store, workspace_id: WorkspaceId, now_ms: int, *, by: str, why: str) -> bool:
-    """Stop sending in a workspace, or with `SYSTEM_WORKSPACE` everywhere. Returns whether no process can begin to
-    send any more: False if a claim from before does not end. The freeze is stored either way."""
-    await store.write(lambda: freezes.freeze(workspace_id, now_ms, by=by, why=why))
+async def freeze(
+    store: Store,
+    workspace_id: WorkspaceId,
+    now_ms: int,
+    *,
+    by: str,
+    why: str,
+    agent: str = "",
+    label: str = "",
+) -> bool:
+    """Stop sending in a workspace, with `SYSTEM_WORKSPACE` everywhere, or of one agent (`Principal.agent`), called
+    `label`. Returns whether no process can begin to send any more: False if a claim from before does not end. The
+    freeze is stored either way."""
+    await store.write(lambda: freezes.freeze(workspace_id, now_ms, by=by, why=why, agent=agent, label=label))
     try:
         await store.write(lambda: freezes.await_claims(workspace_id))
     except StoreUnavailable:  # a process hangs in a claim
@@ -40,6 +50,8 @@ async def freeze(store: Store, workspace_id: WorkspaceId, now_ms: int, *, by: st
     return True
 
 
-async def unfreeze(store: Store, workspace_id: WorkspaceId, now_ms: int, *, by: str) -> int | None:
+async def unfreeze(
+    store: Store, workspace_id: WorkspaceId, now_ms: int, *, by: str, agent: str = "", label: str = ""
+) -> int | None:
     """Let sending go on. Returns since when it was stopped, or None if it was not."""
-    return await store.write(lambda: freezes.unfreeze(workspace_id, now_ms, by=by))
+    return await store.write(lambda: freezes.unfreeze(workspace_id, now_ms, by=by, agent=agent, label=label))

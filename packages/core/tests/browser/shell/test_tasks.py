@@ -110,3 +110,25 @@ async def test_the_pane_follows_the_keys_and_its_button_opens_the_page_that_deci
         "open", ""
     )
     assert await at.page.locator("script").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_everything_is_stopped_in_two_clicks_and_allowed_again_in_one(
+    screen: OpenScreen, server: Server, width: int
+) -> None:
+    at = await screen("/inbox", width=width)
+    await at.ready()
+    menu = at.page.locator(".dock details" if width < 600 else ".user-menu")
+    await at.click(menu.locator("summary"))
+    await menu.get_by_label("Why do you stop it?").fill("a loop")
+    await at.click(menu.get_by_role("button", name="Stop all sending"))
+    note = at.page.locator("#frozen")
+    await expect(note).to_contain_text("Nothing is sent on this server now.")
+    await expect(note).to_contain_text("a loop.")
+    assert at.clicks == 2
+    await at.check()
+    await at.page.mouse.wheel(0, 4_000)
+    await expect(note).to_be_in_viewport()
+    await at.click(note.get_by_role("button", name="Allow sending again"))
+    await expect(note).to_have_count(0)
+    assert at.clicks == 3

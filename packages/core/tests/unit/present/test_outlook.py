@@ -47,7 +47,7 @@ def look(**changes: Any) -> Outlook:
             "unready": {},
             "effects": EffectTypes(),
             "missing": frozenset(),
-            "frozen": None,
+            "frozen": (),
             "links": {WAITING.run_id: RunLinks("https://assent.test/runs/1", "seen")},
             "now_ms": NOW_MS,
             **changes,
@@ -81,7 +81,7 @@ def test_an_account_that_can_be_connected_is_named_with_its_page() -> None:
 def test_a_freeze_is_an_obstacle_to_what_the_server_sends() -> None:
     frozen = Freeze(WAITING.workspace_id, NOW_MS, "Ada", "Stop.")
 
-    assert look(frozen=frozen).describe(WAITING).obstacle
+    assert look(frozen=(frozen,)).describe(WAITING).obstacle
     assert look().describe(WAITING).obstacle is None
 
 

@@ -131,7 +131,7 @@ def make(case: dict[str, Any]) -> tuple[Action, RunReview]:
         revisions={},
         origins={},
         send_jobs={},
-        frozen=frozen,
+        frozen=(frozen,) if frozen else (),
     )
 
 
@@ -171,6 +171,7 @@ def draw(case: dict[str, Any]) -> tuple[Action, review_card.Card, str, str]:
             "loose_pictures": (),
             "looks_again": False,
             "end_links_nonce": "",
+            "stop_nonce": "",
         }
     )
     line = Waiting(action, found.policy, "Acme", "", "", found.approvals.get(action.action_id, ()))

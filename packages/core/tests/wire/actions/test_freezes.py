@@ -372,3 +372,35 @@ async def test_a_freeze_is_in_effect_within_a_second_beside_32_claimers_without_
         for each in stores:
             await each.close()
         await unfreeze(surface, where)
+
+
+async def test_one_agent_is_stopped_with_what_it_proposed_and_others_go_on(surface: Gate) -> None:
+    due = iso_time(surface.clock.now_ms() + 3_600_000)
+    proposed = await surface.approved(connector="unaware", body="Proposed by the stopped agent.")
+    planned = await surface.approved(
+        connector="unaware", body="Planned by the stopped agent.", scheduleFor=due
+    )
+    mine = (await surface.stored(proposed)).metadata["proposal"]
+    agent = mine.get("holder") or mine["caller"]
+    now_ms, where = surface.clock.now_ms(), surface.workspace_id
+
+    def stop(whom: str) -> Transaction[bool]:
+        return freezes.freeze(where, now_ms, by="test", why="a loop", agent=whom, label="Claude")
+
+    assert await surface.app.store.write(lambda: stop("key:another"))
+    assert (await surface.done(GET, actionId=planned))["userMessage"].count("a loop") == 0
+    await surface.done(EXECUTE, actionId=proposed)
+    assert await surface.app.store.write(lambda: stop(agent))
+    late = await surface.approved(connector="unaware", body="Proposed while it is stopped.")
+    for each in (planned, late):
+        refused = await surface.denied(EXECUTE, actionId=each)
+        assert refused["reason"] == "frozen" and "Claude" in refused["userMessage"]
+    assert "a loop" in text_of(await surface.done(GET, actionId=planned))
+    surface.clock.advance(hours=2)
+    calls = surface.calls
+    await surface.run_jobs()
+    assert surface.calls == calls, "what is scheduled of its proposals stops, too"
+    assert await surface.app.store.write(
+        lambda: freezes.unfreeze(where, surface.clock.now_ms(), by="test", agent=agent)
+    )
+    await surface.done(EXECUTE, actionId=late)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from packages.core.tests.wire.review.test_inbox import batch
+from packages.core.tests.wire.review.test_people_and_approvers import invited
 from tests.support.promises import find_promises
 from tests.support.review.kit import Server, forms, post
 
@@ -109,3 +110,49 @@ async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_go
     assert len(server.provider.done) == calls
     assert {name: found for name, page in pages.items() if (found := find_promises(page))} == {}
     assert [name for name, page in pages.items() if "a wrong price" not in page] == []
+
+
+async def test_a_person_stops_sending_and_allows_it_again_with_a_signature(server: Server) -> None:
+    owner = await server.owner()
+
+    async def press(address: str, **fields: str) -> int:
+        found = next(each for each in forms((await owner.get("/inbox")).text) if each.address == address)
+        return (await owner.post(address, data={**found.fields, **fields})).status_code
+
+    async def stopped() -> list[tuple[str, str, str]]:
+        found = await server.app.store.read(lambda: freezes.list_in(LOCAL_WORKSPACE))
+        return [(each.workspace_id, each.agent, each.why) for each in found]
+
+    owner.confirms = False
+    assert await press("/stop", where="server", why="a loop") == 200
+    assert await stopped() == [], "a cookie alone stops nothing"
+    owner.confirms = True
+    for where, why in (("server", "a loop"), ("workspace", "one of us"), ("key:0011", "an agent")):
+        assert await press("/stop", where=where, why=why, label="Claude") == 303
+    assert await stopped() == [
+        (SYSTEM_WORKSPACE, "", "a loop"),
+        (LOCAL_WORKSPACE, "", "one of us"),
+        (LOCAL_WORKSPACE, "key:0011", "an agent"),
+    ]
+    page = (await owner.get("/inbox")).text
+    assert "a loop." in page and page.count('action="/stop/end"') == 3
+    assert "Stop" in (await owner.get("/audit")).text and "of Claude" in (await owner.get("/audit")).text
+    for _ in range(3):
+        assert await press("/stop/end") == 303
+    assert await stopped() == []
+
+
+async def test_a_member_stops_the_workspace_and_ends_only_what_they_stopped(server: Server) -> None:
+    await server.stage(post())
+    member, address = await invited(server, "Bo"), server.clock.now_ms()
+    page = (await member.get("/inbox")).text
+    [form] = {each.address: each for each in forms(page) if each.address == "/stop"}.values()
+    answer = await member.post("/stop", data={**form.fields, "where": "server"})
+    assert answer.status_code == 403
+    assert (await member.post("/stop", data={**form.fields, "where": "workspace"})).status_code == 303
+    assert 'action="/stop/end"' in (await member.get("/inbox")).text
+    assert (await member.post("/stop/end", data={**form.fields, "where": "workspace"})).status_code == 303
+    await server.app.store.write(lambda: freezes.freeze(LOCAL_WORKSPACE, address, by="Ada", why=""))
+    assert 'action="/stop/end"' not in (await member.get("/inbox")).text
+    assert (await member.post("/stop/end", data={**form.fields, "where": "workspace"})).status_code == 403
+    assert await server.app.store.read(lambda: freezes.find(LOCAL_WORKSPACE)) is not None

@@ -113,13 +113,21 @@ def _decode_policy(text: str) -> Policy:
 
 
 def put(
-    action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: int, head: Head | None = None
+    action: Action,
+    steps: tuple[Step, ...],
+    facts: dict[str, Any],
+    now_ms: int,
+    head: Head | None = None,
+    agent: str = "",
 ) -> Transaction[Action]:
     """Store the next version of a locked action after some moves, with one event for each (E70). `head` is that of
-    `lock`, if nothing was appended since."""
+    `lock`, if nothing was appended since; `agent`, who claims."""
     last, state = steps[-1]
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
-    stored = yield from (put_claim if last is Move.CLAIM else put_without_event)(changed)
+    if last is Move.CLAIM:
+        stored = yield from put_claim(changed, agent)
+    else:
+        stored = yield from put_without_event(changed)
     edited = any(move is Move.EDIT for move, _ in steps)
     if edited or changed.effect.everyone or changed.view.facets.recipients:
         yield from follow(changed, now_ms, edited=edited)
@@ -154,11 +162,11 @@ def put_without_event(changed: Action) -> Transaction[Action]:
     return _follow(changed, stored)
 
 
-def put_claim(changed: Action) -> Transaction[Action]:
+def put_claim(changed: Action, agent: str = "") -> Transaction[Action]:
     """Store the attempt of a locked action whose effect is sent next. Raises `Refusal` during a freeze."""
-    stored = yield statements.store_claim(**_describe_attempt(changed))
+    stored = yield statements.store_claim(**_describe_attempt(changed), agent=agent)
     if not stored:
-        yield from freezes.refuse(changed)
+        yield from freezes.refuse(changed, agent)
     return _follow(changed, stored)
 
 

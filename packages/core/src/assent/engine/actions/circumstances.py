@@ -61,7 +61,7 @@ async def read_action(
         readiness = await ask_readiness(services, workspace_id, action.effect)
         if not readiness.ready:
             unready[key_of_account(action.effect)] = action.effect, readiness
-    return action, _outlook(services, caller, (action,), policy, frozen, unready)
+    return action, _outlook(services, caller, (action,), policy, (frozen,) if frozen else (), unready)
 
 
 async def read_outlook(
@@ -71,7 +71,7 @@ async def read_outlook(
     known: Mapping[str, Readiness] | None = None,
 ) -> Outlook:
     """Read policy and readiness of these actions once. `known` is by action id."""
-    policy, frozen = await services.store.read(lambda: policies.find_with_freeze(caller.workspace_id))
+    policy, frozen = await services.store.read(lambda: policies.find_with_freezes(caller.workspace_id))
     found: dict[tuple[object, ...], tuple[Effect, Readiness]] = {}
     asked: dict[tuple[object, ...], Effect] = {}
     listed = tuple(shown)
@@ -94,7 +94,7 @@ def _outlook(
     caller: Principal,
     shown: tuple[Action, ...],
     policy: Policy,
-    frozen: Freeze | None,
+    frozen: tuple[Freeze, ...],
     unready: Mapping[tuple[object, ...], tuple[Effect, Readiness]],
 ) -> Outlook:
     now_ms = services.clock.now_ms()

@@ -106,7 +106,7 @@ from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import EffectServices, ExecutionServices
 from assent.gate import gate
 from assent.gate.content.cleaning import printable
-from assent.gate.records import Action, Attempt, is_test
+from assent.gate.records import Action, Attempt, find_stop, is_test
 from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -146,6 +146,11 @@ class ExecutionOrder(Record, kw_only=True):
     refused."""
     holder: str | None = None
     """The API key that owns the stored answer (`Principal.holder`)."""
+
+    @property
+    def agent(self) -> str:
+        """The agent that asks, as a freeze names it (`Principal.agent`)."""
+        return f"key:{self.holder}" if self.holder and self.by.startswith("key:") else self.by
 
     def digest(self) -> str:
         return canonical.digest({"actionId": self.action_id})
@@ -256,7 +261,7 @@ def claim(
             action=action,
             needed=needed,
             voices=(yield from approvals.list_present(action, needed)),
-            frozen=(yield from freezes.find(order.workspace_id)) if early else None,
+            frozen=find_stop((yield from freezes.list_in(order.workspace_id)), action) if early else None,
             times=times,
             tool=order.tool,
             approval=order.approval,
@@ -291,7 +296,7 @@ def claim(
         "leaseUntil": iso_time(attempt.lease_until_ms),
         **({"test": True} if is_test(action) else {}),
     }
-    claimed = yield from actions.put(changed, path(action, Move.CLAIM), facts, now_ms, head)
+    claimed = yield from actions.put(changed, path(action, Move.CLAIM), facts, now_ms, head, order.agent)
     yield from jobs.enqueue(
         action.workspace_id,
         RECONCILE_JOB,

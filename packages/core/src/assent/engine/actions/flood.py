@@ -12,7 +12,6 @@ from typing import Final
 
 from assent.engine.actions import actions, decisions
 from assent.engine.core import journal
-from assent.engine.core.tenancy import Principal
 from assent.gate.gate import ANY_CONTENT, Decider
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
@@ -40,12 +39,6 @@ class HeldGroup(Record):
     def minutes(self) -> int:
         """In how many minutes it was proposed, at least one."""
         return max(1, -(-(self.last_ms - self.first_ms) // MINUTE_MS))
-
-
-def name_proposer(caller: Principal) -> str:
-    """Return the name under which the proposals of a caller count; a key that replaces another counts
-    with it."""
-    return caller.name if caller.key_id is None else f"key:{caller.holder}"
 
 
 def judge(workspace_id: WorkspaceId, proposed_by: str, most: int, now_ms: int) -> Transaction[int | None]:

@@ -55,13 +55,12 @@ class PolicyVersion(Record):
 
 
 def find(workspace_id: WorkspaceId) -> Transaction[Policy]:
-    return (yield from find_with_freeze(workspace_id))[0]
+    return policy_of((yield statements.find_policy(workspace_id=workspace_id))[0])
 
 
-def find_with_freeze(workspace_id: WorkspaceId) -> Transaction[tuple[Policy, Freeze | None]]:
-    """Return the policy of a workspace and what stops it."""
-    row = (yield statements.find_policy(workspace_id=workspace_id))[0]
-    return policy_of(row), freezes.read_joined(row) if row["frozen_in"] else None
+def find_with_freezes(workspace_id: WorkspaceId) -> Transaction[tuple[Policy, tuple[Freeze, ...]]]:
+    """Return the policy of a workspace and what stops something there."""
+    return (yield from find(workspace_id)), (yield from freezes.list_in(workspace_id))
 
 
 def find_version(workspace_id: WorkspaceId) -> Transaction[PolicyVersion]:

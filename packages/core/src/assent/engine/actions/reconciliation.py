@@ -19,7 +19,7 @@ from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import EffectServices, ExecutionServices
 from assent.gate import gate
-from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState, Freeze
+from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState, Freeze, find_stop
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
@@ -60,7 +60,7 @@ def mark_lost(services: ExecutionServices, job: Job, now_ms: int) -> Transaction
         return action
     if policy.require(action).denied:
         return action  # a repetition may be what makes it happen; a person answers
-    if (frozen := (yield from freezes.find(workspace_id))) is not None:
+    if (frozen := find_stop((yield from freezes.list_in(workspace_id)), action)) is not None:
         return frozen
     lease_until_ms = now_ms + services.limits.lease_ms_for(connector)
     attempt = msgspec.structs.replace(

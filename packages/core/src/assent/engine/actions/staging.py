@@ -220,7 +220,7 @@ def store(staged: StagedRun, caller: Principal, most: int, *, begun: bool) -> Tr
     """Store a preparation and its event. The row of a run begun before exists. Returns whether its
     actions are held, because the caller has more than `most` proposals that wait."""
     run, now_ms = staged.run, staged.run.created_ms
-    proposer, hold = flood.name_proposer(caller), None
+    proposer, hold = caller.agent, None
     if staged.actions:
         hold = yield from flood.judge(run.workspace_id, proposer, most, now_ms)
     if run.tenant_id is not None:

@@ -1,4 +1,5 @@
-"""A freeze stops every executor of a workspace or of the server, until a person ends it.
+"""A freeze stops every executor of the server, of a workspace, or for one of its agents: what it proposed and what it
+asks to execute. A person ends it.
 
 It is a row. `assent.engine.actions.actions` stores an action that is about to be sent only where there is no such
 row, in the statement that claims it: every path to a connector and every call that is handed out to an agent goes
@@ -21,7 +22,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from assent.engine.core import journal
-from assent.gate.records import Action, Freeze
+from assent.gate.records import Action, Freeze, find_stop
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.structs import from_row
@@ -34,44 +35,71 @@ LOOK_AGAIN_MS: Final = 20 * SECOND_MS
 """How long a job that would send waits before it looks whether the freeze has ended."""
 
 
-def freeze(workspace_id: WorkspaceId, now_ms: int, *, by: str, why: str) -> Transaction[bool]:
-    """Stop sending in a workspace; `SYSTEM_WORKSPACE` for every one. Returns False if it was stopped."""
-    if not (yield statements.freeze(workspace_id=workspace_id, since_ms=now_ms, set_by=by, why=why)):
+def freeze(
+    workspace_id: WorkspaceId, now_ms: int, *, by: str, why: str, agent: str = "", label: str = ""
+) -> Transaction[bool]:
+    """Stop sending in a workspace; `SYSTEM_WORKSPACE` for every one; for one `agent` (`Principal.agent`), called
+    `label`, alone. Returns False if it was stopped."""
+    stored = yield statements.freeze(
+        workspace_id=workspace_id, agent=agent, label=label, since_ms=now_ms, set_by=by, why=why
+    )
+    if not stored:
         return False
-    yield from journal.note(workspace_id, "sending_frozen", {"by": by, "why": why}, now_ms)
+    facts = {"by": by, "why": why, **_name(agent, label)}
+    yield from journal.note(workspace_id, "sending_frozen", facts, now_ms)
     return True
 
 
-def unfreeze(workspace_id: WorkspaceId, now_ms: int, *, by: str) -> Transaction[int | None]:
+def unfreeze(
+    workspace_id: WorkspaceId, now_ms: int, *, by: str, agent: str = "", label: str = ""
+) -> Transaction[int | None]:
     """Let sending go on. Returns since when it was stopped, or None if it was not."""
-    ended = yield statements.unfreeze(workspace_id=workspace_id)
+    ended = yield statements.unfreeze(workspace_id=workspace_id, agent=agent)
     if not ended:
         return None
     since_ms: int = ended[0]["since_ms"]
-    yield from journal.note(workspace_id, "sending_resumed", {"by": by, "since": iso_time(since_ms)}, now_ms)
+    facts = {"by": by, "since": iso_time(since_ms), **_name(agent, label)}
+    yield from journal.note(workspace_id, "sending_resumed", facts, now_ms)
     return since_ms
 
 
-def find(workspace_id: WorkspaceId) -> Transaction[Freeze | None]:
-    """Return what stops a workspace: the freeze of the server, else its own."""
-    rows = yield statements.find_freezes(workspace_id=workspace_id)
-    return _read(rows)[0] if rows else None
+def _name(agent: str, label: str) -> dict[str, str]:
+    return {"agentId": agent, "of": f" of {label or agent}"} if agent else {}
+
+
+def find(workspace_id: WorkspaceId, agent: str = "") -> Transaction[Freeze | None]:
+    """Return what stops a workspace, or what `agent` does there: the freeze of the server, else the workspace's own,
+    else the agent's."""
+    found = yield from list_in(workspace_id)
+    return next((each for each in found if each.agent in ("", agent)), None)
+
+
+def list_in(workspace_id: WorkspaceId) -> Transaction[tuple[Freeze, ...]]:
+    """List what stops something in a workspace, widest first."""
+    return tuple(_read((yield statements.find_freezes(workspace_id=workspace_id))))
 
 
 def read_joined(row: Row) -> Freeze:
     """Return the freeze in a row about something else."""
-    return from_row(Freeze, row, workspace_id=row["frozen_in"], by=row["set_by"])
+    return from_row(
+        Freeze,
+        row,
+        workspace_id=row["frozen_in"],
+        agent=row["frozen_agent"],
+        label=row["frozen_label"],
+        by=row["set_by"],
+    )
 
 
 def list_all() -> Transaction[list[Freeze]]:
     return _read((yield statements.list_freezes()))
 
 
-def refuse(action: Action) -> Transaction[NoReturn]:
-    """Refuse to send an action. Raises `Refusal`."""
-    raise refuse_frozen(
-        (yield from find(action.workspace_id)), action_id=action.action_id, status=action.status
-    )
+def refuse(action: Action, agent: str) -> Transaction[NoReturn]:
+    """Refuse to send an action for an agent. Raises `Refusal`."""
+    known = yield from list_in(action.workspace_id)
+    found = find_stop(known, action) or next((each for each in known if each.agent == agent), None)
+    raise refuse_frozen(found, action_id=action.action_id, status=action.status)
 
 
 def begin_claim(workspace_id: WorkspaceId) -> Transaction[None]:

@@ -183,12 +183,12 @@ class StoreServices:
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))
 
-    async def find_freeze(self, workspace_id: WorkspaceId) -> Freeze | None:
-        """Return what stops sending in a workspace now."""
+    async def find_freeze(self, workspace_id: WorkspaceId, agent: str = "") -> Freeze | None:
+        """Return what stops sending in a workspace now, or what this agent sends."""
         # Imported late: a first answer needs none of the words of a refusal.
         from assent.engine.core import freezes
 
-        return await self.store.read(lambda: freezes.find(workspace_id))
+        return await self.store.read(lambda: freezes.find(workspace_id, agent))
 
     async def check_store(self) -> None:
         """Raise `StoreUnavailable` unless the store answers."""

@@ -108,6 +108,11 @@ class Principal(Record):
         """The owner of this caller's stored answers: its key and the keys that replace it."""
         return self.first_key_id or self.key_id or "local"
 
+    @property
+    def agent(self) -> str:
+        """The agent that this caller is for a freeze and for a flood of proposals."""
+        return self.name if self.key_id is None else f"key:{self.holder}"
+
     def require(self, scope: str) -> None:
         """Raise `Refusal` unless its key has a right."""
         if scope not in self.scopes:
@@ -116,7 +121,8 @@ class Principal(Record):
 
     def propose(self, operator: str) -> dict[str, Any]:
         """Return who proposes an action, for its metadata."""
-        said = Proposal(operator, self.name, self.label, self.person_id, test=self.is_test)
+        holder = self.first_key_id or ""
+        said = Proposal(operator, self.name, self.label, self.person_id, holder=holder, test=self.is_test)
         found: dict[str, Any] = msgspec.to_builtins(said)
         return found
 

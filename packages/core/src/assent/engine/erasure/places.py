@@ -137,7 +137,7 @@ PLACES: Final = (
         "label accounts settings connected_by problem",
         "connections",
     ),
-    Place("freezes", "workspace_id", "set_by why", "freezes"),
+    Place("freezes", "workspace_id agent", "label set_by why", "freezes"),
     Place(
         "policy_versions",
         "workspace_id version#",

@@ -56,7 +56,7 @@ class RunReview(Record):
     origins: dict[str, tuple[Origin, ...]]
     """What changed the run's drafts, by the ids of the drafts."""
     send_jobs: dict[ActionId, SendJob]
-    frozen: Freeze | None
+    frozen: tuple[Freeze, ...]
 
 
 def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
@@ -106,7 +106,7 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
         revisions=revisions,
         origins=(yield from hooks.read_origins(assets)),
         send_jobs=sending,
-        frozen=(yield from freezes.find(workspace_id)),
+        frozen=(yield from freezes.list_in(workspace_id)),
     )
 
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from assent.engine.core.services import Services
 from assent.serving.web import operations as operations_screens
 from assent.serving.web import runs as runs_screens
+from assent.serving.web import stopping as stop_screens
 from assent.serving.web.audit import screens as audit_screens
 from assent.serving.web.connections import consent as connect_consent
 from assent.serving.web.connections import screens as connect_screens
@@ -48,6 +49,7 @@ SCREENS: Final = (
     *policy_screen.SCREENS,
     *workspace_screens.SCREENS,
     *outgoing_screens.SCREENS,
+    *stop_screens.SCREENS,
 )
 
 

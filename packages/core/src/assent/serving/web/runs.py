@@ -16,7 +16,7 @@ from assent.engine.views import names, run_views
 from assent.engine.views.names import FirstAction
 from assent.engine.views.run_views import ActionCount, ActionPlace, RunDetail, RunLine, RunPage
 from assent.gate.effects import EffectTypes
-from assent.gate.records import Action, Asset, ExecutionState, Freeze, Status
+from assent.gate.records import Action, Asset, ExecutionState, Freeze, Status, find_stop
 from assent.gate.transitions import AWAITING, State, state_of
 from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.structs import Record
@@ -195,8 +195,8 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
     }
 
 
-def action_row(action: Action, frozen: Freeze | None, now_ms: int) -> dict[str, Any]:
-    stopped = describe_freeze(frozen, action) or None
+def action_row(action: Action, frozen: tuple[Freeze, ...], now_ms: int) -> dict[str, Any]:
+    stopped = describe_freeze(find_stop(frozen, action), action) or None
     return {
         "href": f"/runs/{action.run_id}#action-{action.action_id}",
         "title": names.name_view(action.view),

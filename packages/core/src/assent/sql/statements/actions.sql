@@ -89,10 +89,12 @@ ORDER BY g.first_ms, g.workspace_id, g.proposed_by LIMIT :most
 
 -- name: find_action
 -- Find an action with its workspace's policy and freeze. A foreign and an unknown id both find nothing (C1).
-SELECT a.*, p.policy, f.workspace_id AS frozen_in, f.since_ms, f.set_by, f.why
+SELECT a.*, p.policy, f.workspace_id AS frozen_in, f.agent AS frozen_agent, f.label AS frozen_label, f.since_ms, f.set_by,
+  f.why
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
-LEFT JOIN freezes f ON f.workspace_id = (
-  SELECT min(z.workspace_id) FROM freezes z WHERE z.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
+LEFT JOIN freezes f ON (f.workspace_id, f.agent) = (
+  SELECT z.workspace_id, z.agent FROM freezes z WHERE z.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000')
+    AND z.agent IN ('', a.proposed_by) ORDER BY z.agent, z.workspace_id LIMIT 1)
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [sqlite]
@@ -127,12 +129,13 @@ WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :ver
 RETURNING version
 
 -- name: store_claim [counted]
--- As store_action, for an attempt that sends next: only where no freeze is. share_claiming was run before, so that no
+-- As store_action, for an attempt that sends next: only where no freeze is, also of who proposed or asks for it. share_claiming was run before, so that no
 -- freeze comes between. The status stays, so the indexes of what is approved stay as they are.
 UPDATE actions SET version = :version + 1, execution_state = :execution_state, preflight = :preflight, risk = :risk,
   attempt = :attempt
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :version AND NOT EXISTS (
-  SELECT 1 FROM freezes f WHERE f.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
+  SELECT 1 FROM freezes f WHERE f.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000')
+    AND f.agent IN ('', actions.proposed_by, :agent))
 RETURNING version
 
 -- name: list_action_versions [sqlite]
@@ -399,11 +402,8 @@ INSERT INTO workspace_policies (workspace_id, policy) VALUES (:workspace_id, :po
 ON CONFLICT (workspace_id) DO UPDATE SET policy = excluded.policy
 
 -- name: find_policy
--- Find the policy of a workspace, null for the default one, and its freeze. Always one row.
-SELECT p.policy, f.workspace_id AS frozen_in, f.since_ms, f.set_by, f.why
-FROM (SELECT 1 AS one) o LEFT JOIN workspace_policies p ON p.workspace_id = :workspace_id
-LEFT JOIN freezes f ON f.workspace_id = (
-  SELECT min(z.workspace_id) FROM freezes z WHERE z.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
+-- Find the policy of a workspace, null for the default one. Always one row.
+SELECT p.policy FROM (SELECT 1 AS one) o LEFT JOIN workspace_policies p ON p.workspace_id = :workspace_id
 
 -- name: add_policy_version
 -- Record the next version of a workspace's policy.

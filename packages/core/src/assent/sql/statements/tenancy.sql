@@ -59,23 +59,24 @@ WHERE callers_seen.seen_ms < excluded.seen_ms
 SELECT caller, seen_ms FROM callers_seen WHERE workspace_id = :workspace_id
 
 -- name: freeze
--- Stop sending in a workspace, or everywhere; a freeze that is there stays as it is.
-INSERT INTO freezes (workspace_id, since_ms, set_by, why) VALUES (:workspace_id, :since_ms, :set_by, :why)
-ON CONFLICT (workspace_id) DO NOTHING
+-- Stop sending in a workspace, everywhere, or for one agent; a freeze that is there stays as it is.
+INSERT INTO freezes (workspace_id, agent, label, since_ms, set_by, why)
+VALUES (:workspace_id, :agent, :label, :since_ms, :set_by, :why)
+ON CONFLICT (workspace_id, agent) DO NOTHING
 RETURNING workspace_id
 
 -- name: unfreeze
 -- End a freeze; returns no row if there is none.
-DELETE FROM freezes WHERE workspace_id = :workspace_id RETURNING since_ms
+DELETE FROM freezes WHERE workspace_id = :workspace_id AND agent = :agent RETURNING since_ms
 
 -- name: find_freezes
--- The freezes that stop a workspace: its own, and that of the server.
-SELECT workspace_id, since_ms, set_by, why FROM freezes
-WHERE workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000') ORDER BY workspace_id
+-- The freezes that stop something in a workspace: that of the server, its own, those of its agents.
+SELECT workspace_id, agent, label, since_ms, set_by, why FROM freezes
+WHERE workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000') ORDER BY agent, workspace_id
 
 -- name: list_freezes
 -- Every freeze of the server, for its operator.
-SELECT workspace_id, since_ms, set_by, why FROM freezes ORDER BY workspace_id
+SELECT workspace_id, agent, label, since_ms, set_by, why FROM freezes ORDER BY workspace_id, agent
 
 -- name: share_claiming [postgres, skipped on sqlite]
 -- Make a freeze wait for this transaction, which claims. CASE fixes the order: the lock of the server, then that of the

@@ -24,7 +24,7 @@ from assent.engine.views import inbox
 from assent.gate.gate import SeenVersion
 from assent.gate.policy import RANK, suffices
 from assent.gate.preflight import is_expired, is_overdue
-from assent.gate.records import Action, Assurance, Freeze
+from assent.gate.records import Action, Assurance, Freeze, find_stop
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -164,7 +164,7 @@ async def _ask(
     digests = {action.action_id: action.digest for action in found}
     values = {
         "decision": decision,
-        "frozen": await visit.read(lambda: _find_freeze(found)),
+        "stopped": await visit.read(lambda: _find_freeze(found)),
         "items": await run_apart(_list_items, found, visit.now_ms),
         "kinds": Counter(action.view.noun for action in found).most_common(),
         "at_once": all(map(sends_at_once, found)),
@@ -200,8 +200,8 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
 
 def _find_freeze(found: tuple[Action, ...]) -> Transaction[Freeze | None]:
     """Return what stops any of these actions."""
-    for workspace_id in dict.fromkeys(action.workspace_id for action in found):
-        if (frozen := (yield from freezes.find(workspace_id))) is not None:
+    for action in found:
+        if (frozen := find_stop((yield from freezes.list_in(action.workspace_id)), action)) is not None:
             return frozen
     return None
 

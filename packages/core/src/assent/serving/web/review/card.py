@@ -21,7 +21,7 @@ from assent.gate.mail import keeps_requests
 from assent.gate.pictures import IMAGE
 from assent.gate.policy import Requirement, counts, holds
 from assent.gate.preflight import Readiness, is_expired, is_overdue
-from assent.gate.records import Action, Effect, Media, Status
+from assent.gate.records import Action, Effect, Media, Status, find_stop
 from assent.gate.rules.drift import describe_change, read_changes
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.gate.undo import UNDO_AS, is_spent, offer
@@ -319,7 +319,7 @@ def build_card(
     then = Readiness(preflight.connector_ready, preflight.connector_blocker, preflight.connector_fix_hint)
     needed = found.policy.require(action)
     may_approve = not needed.denied and counts(looking.voice, needed, action)
-    stopped = describe_freeze(found.frozen, action)
+    stopped = describe_freeze(find_stop(found.frozen, action), action)
     sending = _sending(action, None if stopped else job, now_ms)
     pictures = review_pictures.of_action(found, action)
     own_yes = bool(looking.approver) and any(

@@ -35,7 +35,7 @@ from assent.gate.gate import Decider
 from assent.gate.mail import keeps_requests
 from assent.gate.policy import Policy
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Run
+from assent.gate.records import Action, Run, find_stop
 from assent.gate.review_link import LOOK
 from assent.gate.transitions import (
     APPROVED,
@@ -256,7 +256,7 @@ class ReviewPages:
             decided = yield from find_decided(request, viewer, found)
             if decided is None:
                 return viewer, found, waiting, None, ""
-            frozen = yield from freezes.find(decided.workspace_id)
+            frozen = find_stop((yield from freezes.list_in(decided.workspace_id)), decided)
             return viewer, found, waiting, decided, describe_freeze(frozen, decided)
 
         viewer, found, waiting, decided, stopped = await store.read(look)
@@ -310,6 +310,9 @@ class ReviewPages:
             else None,
             "looks_again": look_again is not None,
             "askable": list_askable(services.connectors, found),
+            "stop_nonce": nonces.issue(browser, f"{viewer.session.session_id} stop", now_ms)
+            if viewer.session is not None
+            else "",
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}

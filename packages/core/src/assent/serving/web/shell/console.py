@@ -95,8 +95,8 @@ class Visit:
     counts: Assurance
     """What the cookie of this request counts for."""
     confirming: Confirming
-    frozen: Freeze | None
-    """What stops sending in the current workspace."""
+    frozen: tuple[Freeze, ...]
+    """What stops something in the current workspace."""
     templates: Path | None
     """The templates of an extension, if the screen is one of its."""
 
@@ -264,6 +264,7 @@ class Visit:
             "here_with_query": self.here_with_query,
             "keys_on": self.request.cookies.get(KEYS_COOKIE) != "off",
             "switch_nonce": self.nonce("workspace"),
+            "stop_nonce": self.nonce("stop"),
         }
 
     @property
@@ -344,14 +345,14 @@ class Console:
         now_ms = self._site.services.clock.now_ms()
         wished = request.cookies.get(PLACE_COOKIE, "")
 
-        def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, Freeze | None, str]]:
+        def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, tuple[Freeze, ...], str]]:
             session = yield from people.authenticate(secret, now_ms)
             if session is None:
                 raise PageRefused(ask_to_sign_in(request))
             places = yield from members.list_member_workspaces(session.person)
             waiting = yield from members.count_waiting(session.person, now_ms)
             place = _choose(places, wished) if places else None
-            frozen = yield from freezes.find(place.workspace_id if place is not None else SYSTEM_WORKSPACE)
+            frozen = yield from freezes.list_in(place.workspace_id if place is not None else SYSTEM_WORKSPACE)
             return session, places, waiting, frozen, (yield from members.journal_position())
 
         session, places, waiting, frozen, position = await self._site.services.store.read(look)

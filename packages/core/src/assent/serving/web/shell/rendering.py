@@ -168,6 +168,7 @@ FONT: Final = "font/woff2"
 MEDIA_TYPES: Final = {
     "console.js": "text/javascript",
     FEED: "text/css",
+    "decide.js": "text/javascript",
     "keys.js": "text/javascript",
     "mark.svg": "image/svg+xml",
     "push.js": "text/javascript",

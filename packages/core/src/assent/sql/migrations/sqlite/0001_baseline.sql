@@ -813,12 +813,16 @@ CREATE TABLE callers_seen (
   PRIMARY KEY (workspace_id, caller)
 ) STRICT, WITHOUT ROWID;
 
--- Where nothing is sent: a workspace, or every one under the id of the deployment.
+-- Where nothing is sent: a workspace, every one under the id of the deployment, or what one agent of a workspace proposes
+-- and executes. `label` is the agent's name.
 CREATE TABLE freezes (
-  workspace_id TEXT PRIMARY KEY,
+  workspace_id TEXT NOT NULL,
+  agent        TEXT NOT NULL DEFAULT '',
+  label        TEXT NOT NULL DEFAULT '',
   since_ms     INTEGER NOT NULL,
   set_by       TEXT NOT NULL,
-  why          TEXT NOT NULL
+  why          TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, agent)
 ) STRICT, WITHOUT ROWID;
 
 -- The words by which people find runs and actions: `about` of the run and its agent, `body` of the content. Numbers are a

@@ -145,6 +145,14 @@
     });
   }
 
+  /* For a page that decides in place: what signs a confirm form, if this browser has its key for this address. */
+
+  window.assentSigner = async (form) => {
+    const key = location.origin === form.dataset.origin && form.dataset.key ? await findKey(form.dataset.key) : undefined;
+    const how = { name: "ECDSA", hash: "SHA-256" };
+    return key ? async () => `key:${encode(await crypto.subtle.sign(how, key, state(form)))}` : undefined;
+  };
+
   /* Confirming. */
 
   const confirming = $("form[data-confirms]");
