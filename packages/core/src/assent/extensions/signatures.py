@@ -32,7 +32,7 @@ from assent.kernel.structs import Record
 from assent.ports import Context
 
 DECIMAL_PATTERN: Final = f"^{DECIMAL}$"
-MONEY_PATTERN: Final = f"^{DECIMAL} [A-Z]{{3}}$"
+MONEY_PATTERN: Final = f"^{DECIMAL.removeprefix('-?')} [A-Z]{{3}}$"
 _MONEY: Final = re.compile(f"({DECIMAL}) ([A-Z]{{3}})", re.ASCII)
 
 
@@ -131,7 +131,10 @@ WIRE: Final[dict[Any, Any]] = {
     ],
     Money: Annotated[
         str,
-        msgspec.Meta(pattern=MONEY_PATTERN, description="An amount with its currency, such as 12.50 EUR."),
+        msgspec.Meta(
+            pattern=MONEY_PATTERN,
+            description="An amount with its currency, such as 12.50 EUR. Ask for the currency, never guess it.",
+        ),
     ],
 }
 

@@ -88,7 +88,6 @@ class JudgedApproval(WireRecord, kw_only=True, omit_defaults=True):
     action_id: str
     name: str
     status: str
-    user_message: str
     sent: bool | msgspec.UnsetType = msgspec.UNSET
     external_url: str | msgspec.UnsetType | None = msgspec.UNSET
     reason: str | msgspec.UnsetType = msgspec.UNSET
@@ -110,22 +109,23 @@ async def approve(call: Call, request: ApproveAction) -> DecisionReply | InputRe
         return await approve_action(call, request)
     if request.action_id or request.digest is not None:
         raise bad_argument("actions", "either actionId with its digest, or actions", "both")
-    results = [await _judge(call, request, shown) for shown in request.actions]
-    left = [each.name for each in results if each.reason == Reason.REQUIRES_APPROVAL]
-    said = [f"{each.name}: {each.user_message}" for each in results]
+    judged = [await _judge(call, request, shown) for shown in request.actions]
+    left = [each.name for each, _ in judged if each.reason == Reason.REQUIRES_APPROVAL]
+    said = [f"{each.name}: {words}" for each, words in judged]
     if left:
         said.append(f"Left for a person on the review page: {', '.join(left)}.")
     return ApprovedActions(
         ok=True,
-        results=tuple(results),
+        results=tuple(each for each, _ in judged),
         user_message="\n".join(said),
         stop_rule="Do only what the human just decided.",
         review_url=f"{call.services.links.base_url}/inbox" if left else msgspec.UNSET,
     )
 
 
-async def _judge(call: Call, request: ApproveAction, shown: ShownContent) -> JudgedApproval:
-    """Approve one of several. No client is asked: what needs its person is left for them."""
+async def _judge(call: Call, request: ApproveAction, shown: ShownContent) -> tuple[JudgedApproval, str]:
+    """Approve one of several, and say what became of it. No client is asked: what needs its person is left for
+    them."""
     key, name = request.idempotency_key, shown.action_id
     one = ApproveAction(
         action_id=shown.action_id,
@@ -140,16 +140,13 @@ async def _judge(call: Call, request: ApproveAction, shown: ShownContent) -> Jud
         answer = await approve_action(dataclasses.replace(call, dialog=None), one)
     except Refusal as refusal:
         why = refusal.recovery()
+        status = why.status if isinstance(why.status, str) else ""
         return JudgedApproval(
-            action_id=shown.action_id,
-            name=name,
-            status=why.status if isinstance(why.status, str) else "",
-            user_message=why.user_message,
-            reason=why.reason,
-        )
+            action_id=shown.action_id, name=name, status=status, reason=why.reason
+        ), why.user_message
     if isinstance(answer, InputRequired):
         raise TypeError("a call without a dialog asks no client")
-    return from_record(JudgedApproval, answer, name=name, reason=msgspec.UNSET)
+    return from_record(JudgedApproval, answer, name=name, reason=msgspec.UNSET), answer.user_message
 
 
 async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | InputRequired:

@@ -181,7 +181,10 @@ def write_message(
         through = " or ".join(_name_in_sentence(each) for each in (info, *(other.info for other in others)))
         said.append(f"{channel.label} goes out through {through}.")
     if status.state == "live":
-        said.append(f"{info.label} is connected and works{_accounts(status.connection)}.")
+        works = "is connected and works" if info.auth_mode != "none" else "needs no account"
+        said.append(f"{info.label} {works}{_accounts(status.connection)}.")
+        if info.auth_mode == "none":
+            said.append(info.description)
         if waiting:
             said.append(
                 f"{_drafts(waiting)} prepared before: I show you where each goes, and you approve it."
@@ -342,8 +345,8 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
     said = write_message(status, channel, others, len(waiting))
     shown = show(call, status, said)
     told = f"{info.label} is {'connected and works' if connected else 'not connected yet'}."
-    if info.id == MANUAL:
-        told = "There is nothing to connect."
+    if info.auth_mode == "none":
+        told = said
     guide = guide_unstaged(
         shown, told, _following(call, status, waiting), CONNECTED_STOP_RULE if connected else STOP_RULE
     )

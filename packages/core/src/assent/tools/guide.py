@@ -238,7 +238,7 @@ def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) 
             yield SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user")
         else:
             yield wait_call(waiting[0])
-    for section in (Section.APPROVED_NOT_SENT, Section.BY_HAND):
+    for section in (Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.FAILED, Section.EXPIRED):
         following = (
             next_calls(action, around[action.action_id]) for action in found.sections.get(section, ())
         )

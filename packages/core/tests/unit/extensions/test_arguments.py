@@ -158,6 +158,7 @@ def test_the_function_gets_values_of_its_own_types_and_the_wire_form_is_the_same
         "12.50 EUR\n",
         "12,50 EUR",
         "1 eur",
+        "-12.50 EUR",
         "12.50",
         "1" * 19 + " EUR",
     ],

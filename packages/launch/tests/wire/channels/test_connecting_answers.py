@@ -127,6 +127,13 @@ async def test_what_is_published_by_hand_has_nothing_to_connect(hosted: Hosted) 
     assert "by hand" in text_of(reply)
 
 
+async def test_the_feed_of_this_server_is_not_taken_for_the_blog_of_the_user(hosted: Hosted) -> None:
+    reply = await hosted.tool(CONNECT, provider="blog")
+    assert (reply["provider"], reply["connected"]) == ("site", True)
+    for text in texts(reply):
+        assert "not of another website or blog" in text and "is connected" not in text
+
+
 async def test_an_unknown_name_lists_providers_and_channels(hosted: Hosted) -> None:
     refused = await hosted.call(CONNECT, {"provider": "myspace"})
     assert refused.reason == "validation_error"

@@ -154,10 +154,12 @@ async def test_after_every_address_was_refused_the_same_text_is_ready_for_anothe
     action = (await send(office, "bad@example.org"))["actions"][0]
     failed = (await office.call(APPROVE, {"actionId": action["id"], "send": True})).payload
     (call,) = calls_of(await record(office, action["id"]))
+    status = (await office.call("chieflab_status")).payload
 
     assert failed["notSent"]["reason"] == "connector_failed"
     assert call["name"] == SEND and "to" in call["needs"] and "body" not in call["needs"]
     assert call["args"]["body"] == NOTES["body"]
+    assert call in calls_of(status)
 
 
 async def test_a_mail_server_that_gives_no_numbers_promises_none_and_asks_for_those_that_are_seen(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform import ConnectorInfo
+from assent.platform import ByHand, ConnectorInfo, HandField
 from assent_launch.channels.channel import Channel, Size, count_chars
 
 # Describes the connector of the workspace's own feed. Imports nothing slow.
@@ -13,7 +13,7 @@ INFO: Final = ConnectorInfo(
     id="site",
     label="Own site",
     icon="globe",
-    description="Posts become pages of the workspace's own public feed on this server; no account needed.",
+    description="Posts become pages of the workspace's public feed on this server, not of another website or blog.",
     auth_mode="none",
     channels=("site",),
     does=("publish", "measure"),
@@ -34,6 +34,10 @@ CHANNEL: Final = Channel(
     title_advice=70,
     habits="A permanent page; tell the whole story.",
     picture=Size(1200, 630),
+    by_hand=ByHand(
+        where="your own website, where you write its pages",
+        fields=(HandField("title", "title"), HandField("text", "body"), HandField("link", "link")),
+    ),
 )
 """Its picture has the size of link previews (Open Graph)."""
 CHANNELS: Final = (CHANNEL,)

@@ -17,8 +17,8 @@ INFO: Final = ConnectorInfo(
     auth_mode="api_key",
     channels=("linkedin", "x", "threads", "instagram", "facebook", "bluesky", "tiktok"),
     does=("publish", "measure"),
-    needed="Zernio is a service that posts for you (zernio.com): you need an account and a key there, "
-    "under Settings, API keys.",
+    needed="Zernio is a service that posts for you (zernio.com): you need an account there, in it the "
+    "networks you post to, and a key (Settings, API keys).",
     on_page=True,
     connect=ProviderWords(
         gives="Publishes approved posts on LinkedIn, X, Threads, Instagram, Facebook, Bluesky and TikTok, and reads "
