@@ -51,6 +51,7 @@ COMMANDS: Final[dict[str, Usage]] = {
         needs_data=False,
         reads_file=False,
     ),
+    "unwrap": Usage((), ("--data-dir",), needs_data=False),
     "migrate": Usage(twice=True, files=(("--operators", "{file}"),)),
     "backup": Usage(("{dir}/copy",), ("{dir}/no-folder/copy",), twice=True),
     "restore": Usage(("{file}",), (), (("{file}",),)),

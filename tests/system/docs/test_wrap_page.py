@@ -12,8 +12,9 @@ import msgspec
 import pytest
 from tests.support.docs.pages import DOCS, block_of, blocks_of
 
-from assent.__main__ import take_values
+from assent.__main__ import main, take_values
 from assent.cli import run
+from assent.cli.mcp_config import CLIENTS
 from assent.settings.load import load_settings
 from assent_wrap.front import FLAGS, SWITCHES, read_order
 from assent_wrap.gateway import CALLS, read_files
@@ -32,7 +33,7 @@ VARIABLES = {"TRACKER_TOKEN": "theirs", "PATH": "/usr/bin", "OTHER": "not theirs
 
 def test_every_block_of_the_page_is_executed_here() -> None:
     kinds = [language for language, _ in blocks_of(PAGE)]
-    assert kinds == ["sh", "sh", "json", "sh", "toml", "sh", "toml", "toml", "sh", "toml"]
+    assert kinds == ["sh", "sh", "sh", "json", "sh", "toml", "sh", "toml", "toml", "sh", "toml"]
 
 
 def order(command: str, folder: Path) -> Profile:
@@ -72,7 +73,7 @@ def test_the_files_of_the_page_are_read_by_the_third_command_and_by_the_settings
 ) -> None:
     (tmp_path / "mcp.json").write_text(block_of(PAGE, "json"))
     (tmp_path / "rules.toml").write_text(block_of(PAGE, "toml", 1))
-    profile = order(block_of(PAGE, "sh", 2), tmp_path)
+    profile = order(block_of(PAGE, "sh", 3), tmp_path)
     assert [each.name for each in profile.servers] == ["files", "tracker"]
     assert profile.servers[1].headers == {"Authorization": "Bearer theirs"}
     rules = profile.rules_for("files")
@@ -97,7 +98,7 @@ def test_the_files_of_the_page_are_read_by_the_third_command_and_by_the_settings
 
 
 def test_the_page_names_every_variable_that_is_passed_and_its_command_passes_two_more(tmp_path: Path) -> None:
-    profile = order(block_of(PAGE, "sh", 3), tmp_path)
+    profile = order(block_of(PAGE, "sh", 4), tmp_path)
     assert profile.passed == {**NAMED, "PATH": "/usr/bin"}
     section = (
         (DOCS / PAGE).read_text(encoding="utf-8").partition("## Which variables")[2].partition("\n## ")[0]
@@ -124,7 +125,7 @@ def test_the_rules_of_the_workspace_are_set_listed_and_ended(
     assert run(["init", *place]) == 0
     capsys.readouterr()
     said = []
-    for line in block_of(PAGE, "sh", 4).splitlines():
+    for line in block_of(PAGE, "sh", 5).splitlines():
         program, *words = shlex.split(line)
         assert program == "assent" and run([*words, *place]) == 0
         said.append(capsys.readouterr().out)
@@ -153,3 +154,22 @@ def test_the_proposed_rule_of_the_page_is_one_that_is_proposed() -> None:
     observed = [Observed("read_query", argument, beginning, each) for argument, beginning, each in calls]
     assert rule.until_ms is not None
     assert shown.strip() in propose_rules("db", [offered], observed, rule.until_ms - PROPOSED_MS)
+
+
+def test_the_servers_of_every_client_are_wrapped_and_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / ".mcp.json"
+    file.write_text('{"mcpServers": {"files": {"command": "npx", "args": ["files"]}}}')
+    before, after = file.read_text(), []
+    for line in block_of(PAGE, "sh", 2).splitlines():
+        with pytest.raises(SystemExit) as end:
+            main([*shlex.split(line)[1:], "--data-dir", str(tmp_path / "data")])
+        assert not end.value.code
+        after.append(file.read_text())
+    assert after[0] == after[2] == before
+    assert "--trust" in json.loads(after[1])["mcpServers"]["files"]["args"]
+    section = (DOCS / PAGE).read_text().partition("## Every server you have")[2].partition("\n## ")[0]
+    assert all(each.label in section for each in CLIENTS.values())

@@ -64,6 +64,8 @@ def _find_program(arguments: Sequence[str]) -> Callable[[], int] | None:
     from importlib import import_module
     from importlib.util import find_spec
 
+    if "--all" in _before_command(arguments):
+        return None  # a person's command, not a client's
     for words, (module, name) in PROGRAMS.items():
         if tuple(arguments[: len(words)]) == words and find_spec(module.rpartition(".")[0]) is not None:
             return partial(getattr(import_module(module), name), arguments[len(words) :])

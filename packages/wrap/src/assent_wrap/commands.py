@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,6 +48,13 @@ def wrap(
         bool,
         typer.Option("--observe", help="Ask nothing yet: make every call, record it, and propose rules."),
     ] = False,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Show how the servers of every client on this machine would be wrapped."),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --all: change the files. `assent unwrap` puts them back.")
+    ] = False,
 ) -> int:
     """Put any MCP server behind the gate: a client starts this instead of the server.
 
@@ -54,6 +63,11 @@ def wrap(
     """
     from assent.platform import LocalServer
     from assent_wrap import front
+
+    if every:
+        if server or config or rules or name or env or observe:
+            raise Failure("--all takes --trust, --yes and --data-dir alone: it finds the servers itself.")
+        return _wrap_all(data_dir, trust=trust, yes=yes)
 
     given = {"--config": config, "--rules": rules, "--name": name}
     options = {flag: value for flag, value in given.items() if value is not None}
@@ -65,6 +79,55 @@ def wrap(
         return front.wrap(found, order)
     except front.CannotWrap as error:
         raise Failure(str(error)) from None
+
+
+def _wrap_all(data_dir: str | None, *, trust: bool, yes: bool) -> int:
+    from assent.platform import LocalServer, name_program
+    from assent_wrap import clients
+
+    found = LocalServer.find({"data_dir": data_dir} if data_dir is not None else {})
+    folder, words = found.data_dir.absolute() / clients.FOLDER, shlex.split(found.write_command("wrap"))
+    files = clients.plan(folder, Path.home(), Path.cwd(), words, found.base_url, trust=trust)
+    lines = [*clients.describe(files, trust=trust)]
+    count, already = clients.count_wrapped(files)
+    if not count:
+        lines.append(
+            f"Nothing to wrap: {already} servers are wrapped already." if already else "No server was found."
+        )
+    elif yes:
+        done = clients.apply(folder, files)
+        lines += [f"Changed: {each.file} (as it was: {each.copy})" for each in done]
+        lines.append(
+            f"{count} servers are wrapped. Restart their clients. To go back: {name_program()} unwrap"
+        )
+    else:
+        lines.append(
+            f"Nothing was changed. To wrap {count} servers, repeat this with --yes; copies go to {folder}."
+        )
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def unwrap(
+    data_dir: Annotated[
+        str | None, typer.Option("--data-dir", metavar="DIR", help="The data directory of the server.")
+    ] = None,
+) -> None:
+    """Put back the servers that `assent wrap --all` wrapped, byte for byte.
+
+    A file that was changed since keeps its changes: only the wrapped servers are put back.
+    """
+    from assent.platform import LocalServer
+    from assent_wrap import clients
+
+    found = LocalServer.find({"data_dir": data_dir} if data_dir is not None else {})
+    results = clients.restore(found.data_dir.absolute() / clients.FOLDER)
+    said = [f"{each.file}: {each.said}" for each in results] or [
+        "Nothing is wrapped by `assent wrap --all` here."
+    ]
+    sys.stdout.write("\n".join(said) + "\n")
+    if not all(each.complete for each in results):
+        raise typer.Exit(1)
 
 
 def hook_claude_code(

@@ -67,13 +67,14 @@ def _list_components() -> tuple[Component, ...]:
 
 
 def _list_commands() -> tuple[Command, ...]:
-    from assent_wrap.commands import end_rule, hook_claude_code, list_rules, set_rules, wrap
+    from assent_wrap.commands import end_rule, hook_claude_code, list_rules, set_rules, unwrap, wrap
 
     about_hooks = "Ask the gate from the hooks of an agent."
     about_rules = "List, set and end the rules for wrapped tools."
     # They parse their own flags, and --config of `wrap` is a client's file.
     return (
         Command(name="wrap", run=wrap, has_common_flags=False),
+        Command(name="unwrap", run=unwrap, has_common_flags=False),
         Command(
             name="hook claude-code", run=hook_claude_code, group_help=about_hooks, has_common_flags=False
         ),

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from assent.platform import LocalServer, NoServer, run_program
+from assent.platform import LocalServer, run_program
 from assent_wrap.variables import OWN, REFERENCE, list_unpassed, select_passed
 
 TRIES: Final = 10
@@ -91,7 +91,7 @@ def wrap(server: LocalServer, order: WrapOrder) -> int:
     """Run a front until its client disconnects. Returns the exit status."""
     try:
         Front(server, order).run()
-    except (CannotWrap, NoServer) as error:
+    except (CannotWrap, ConnectionError) as error:
         _say(str(error))
         return 1
     return 0

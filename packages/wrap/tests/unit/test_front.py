@@ -17,7 +17,7 @@ import pytest
 import typer
 
 from assent.client import Refused
-from assent.platform import NoServer
+from assent.processes.local_server import NoServer
 from assent.sdk import Failure
 from assent_wrap import commands, front, hook
 from assent_wrap.adapters.claude_code import HookAnswer
@@ -267,7 +267,7 @@ def test_the_command_of_help_runs_the_hook_with_the_given_flags(
 
 def test_the_commands_that_a_client_starts_take_no_flags_but_their_own() -> None:
     found = {each.name for each in EXTENSION.list_commands() if not each.has_common_flags}
-    assert found == {"wrap", "hook claude-code"}
+    assert found == {"wrap", "unwrap", "hook claude-code"}
 
 
 @pytest.mark.parametrize(

@@ -46,15 +46,45 @@ class ClientFile(Record):
     key: str
     """The table of servers in the file."""
     is_toml: bool = False
+    also: tuple[str, ...] = ()
+    """Other files in which it has servers."""
+    nested: str = ""
+    """An object of the file whose values have tables of servers, too."""
+    has_http: bool = True
+    """Whether its file can name a server by its address."""
 
     def locate(self, home: Path, here: Path) -> Path:
-        return home / self.path[2:] if self.path.startswith("~/") else here / self.path
+        return _locate(self.path, home, here)
+
+    def locate_all(self, home: Path, here: Path) -> list[Path]:
+        """Return every file in which it may have servers."""
+        return [_locate(each, home, here) for each in (self.path, *self.also)]
+
+    @staticmethod
+    def list_known() -> Mapping[str, ClientFile]:
+        """Return the clients by the names that `assent mcp config` takes."""
+        return CLIENTS
+
+    @staticmethod
+    def replace(path: Path, content: bytes) -> None:
+        """Write a file whole or not at all. A link stays a link, and the mode stays as it was."""
+        _replace(path, content)
 
 
+def _locate(path: str, home: Path, here: Path) -> Path:
+    return home / path[2:] if path.startswith("~/") else here / path
+
+
+SUPPORT: Final = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
 CLIENTS: Final = {
-    "claude": ClientFile("Claude Code", ".mcp.json", "mcpServers"),
-    "cursor": ClientFile("Cursor", "~/.cursor/mcp.json", "mcpServers"),
-    "vscode": ClientFile("VS Code", ".vscode/mcp.json", "servers"),
+    "claude": ClientFile(
+        "Claude Code", ".mcp.json", "mcpServers", also=("~/.claude.json",), nested="projects"
+    ),
+    "claude-desktop": ClientFile(
+        "Claude Desktop", f"{SUPPORT}/Claude/claude_desktop_config.json", "mcpServers", has_http=False
+    ),
+    "cursor": ClientFile("Cursor", "~/.cursor/mcp.json", "mcpServers", also=(".cursor/mcp.json",)),
+    "vscode": ClientFile("VS Code", ".vscode/mcp.json", "servers", also=(f"{SUPPORT}/Code/User/mcp.json",)),
     "codex": ClientFile("Codex", "~/.codex/config.toml", "mcp_servers", is_toml=True),
 }
 
@@ -170,6 +200,8 @@ def config(
     found = CLIENTS.get(client)
     if found is None:
         raise Failure(f"There is no client {client!r} here. Name one of: {', '.join(CLIENTS)}.")
+    if http and not found.has_http:
+        raise Failure(f"{found.label} starts its servers itself. Leave --http out.")
     entry, top = build_entry(session.settings, client, is_http=http)
     path = Path(file) if file is not None else found.locate(Path.home(), Path.cwd())
     note = _describe_key(session.settings, client) if http else ""
@@ -195,7 +227,7 @@ def config(
     session.say(_compare(before, after, str(path)))
     if not (yes or _confirm(session, path)):
         raise Failure(f"{path} was not changed.")
-    _replace(path, after)
+    _replace(path, after.encode())
     session.give(
         {"file": str(path), "changed": True}, f"Written: {path}. Restart {found.label} to load it.{note}"
     )
@@ -248,17 +280,14 @@ def _confirm(session: CommandSession, path: Path) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write the file whole or not at all. A link stays a link, and the mode stays as it was."""
+def _replace(path: Path, content: bytes) -> None:
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
     try:
-        with os.fdopen(
-            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8"
-        ) as out:
-            out.write(text)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
+            out.write(content)
             out.flush()
             os.fsync(out.fileno())
         draft.chmod(mode)

@@ -11,6 +11,7 @@ from assent import import_late
 
 if TYPE_CHECKING:
     from assent.__main__ import run_program as run_program
+    from assent.cli.mcp_config import ClientFile as ClientFile
     from assent.engine.actions.hooks import Subscriber as Subscriber
     from assent.engine.connections.grants import Grantor as Grantor
     from assent.engine.connections.json_http import Exchanged as Exchanged
@@ -104,7 +105,6 @@ if TYPE_CHECKING:
     from assent.present.refusals import refuse_frozen as refuse_frozen
     from assent.present.rule_text import describe_match as describe_match
     from assent.processes.local_server import LocalServer as LocalServer
-    from assent.processes.local_server import NoServer as NoServer
     from assent.serving.gateway import ClientPort as ClientPort
     from assent.serving.gateway import ForeignCall as ForeignCall
     from assent.serving.web.shell.markdown import MAX_LINK_CHARS as MAX_LINK_CHARS
@@ -124,6 +124,7 @@ if TYPE_CHECKING:
 
 HOMES: Final = {
     "assent.__main__": "run_program",
+    "assent.cli.mcp_config": "ClientFile",
     "assent.engine.actions.hooks": "Subscriber",
     "assent.engine.connections.grants": "Grantor",
     "assent.engine.connections.json_http": "exchange Exchanged",
@@ -165,7 +166,7 @@ HOMES: Final = {
     "assent.ports.context": "action_of Deadline NoLookUp",
     "assent.present.refusals": "describe_freeze needs_approval refuse_frozen",
     "assent.present.rule_text": "describe_match",
-    "assent.processes.local_server": "LocalServer NoServer",
+    "assent.processes.local_server": "LocalServer",
     "assent.serving.gateway": "ClientPort ForeignCall",
     "assent.serving.web.shell.markdown": "MAX_LINK_CHARS plain_lines render=render_markdown",
     "assent.settings.client_config": "name_program",

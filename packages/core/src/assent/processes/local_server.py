@@ -29,7 +29,7 @@ ENDED_SECONDS: Final = 3.0
 LOG: Final = "serve.log"
 
 
-class NoServer(Exception):  # noqa: N818 - a state of the data directory
+class NoServer(ConnectionError):  # noqa: N818 - a state of the data directory
     """The server does not start. The message has its last words."""
 
 

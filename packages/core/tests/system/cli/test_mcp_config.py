@@ -11,8 +11,15 @@ import pytest
 from tests.support.cli.fixtures import Assent
 
 pytestmark = pytest.mark.usefixtures("bare_environment")
-CLIENTS = ["claude", "cursor", "vscode", "codex"]
-KEYS = {"claude": "mcpServers", "cursor": "mcpServers", "vscode": "servers", "codex": "mcp_servers"}
+OVER_HTTP = ["claude", "cursor", "vscode", "codex"]
+CLIENTS = [*OVER_HTTP, "claude-desktop"]
+KEYS = {
+    "claude": "mcpServers",
+    "claude-desktop": "mcpServers",
+    "cursor": "mcpServers",
+    "vscode": "servers",
+    "codex": "mcp_servers",
+}
 
 
 def read(client: str, text: str) -> dict[str, Any]:
@@ -30,7 +37,12 @@ def test_the_printed_entry_starts_this_server_on_its_data(
     assert entry["args"] == ["stdio", "--data-dir", str(data_dir)]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_whose_file_has_no_addresses_is_offered_none(assent: Assent) -> None:
+    done = assent("mcp", "config", "claude-desktop", "--http")
+    assert done.code == 1 and "--http" in done.err
+
+
+@pytest.mark.parametrize("client", OVER_HTTP)
 def test_an_entry_over_http_has_the_address_and_no_key(assent: Assent, client: str) -> None:
     done = assent("mcp", "config", client, "--http")
     entry = read(client, done.out)["assent"]
@@ -126,4 +138,4 @@ def test_a_link_to_a_file_stays_a_link(assent: Assent, tmp_path: Path) -> None:
 
 def test_an_unknown_client_is_refused_with_the_known_ones(assent: Assent) -> None:
     done = assent("mcp", "config", "emacs")
-    assert done.code == 1 and "claude, cursor, vscode, codex" in done.err
+    assert done.code == 1 and "claude, claude-desktop, cursor, vscode, codex" in done.err

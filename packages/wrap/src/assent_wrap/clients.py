@@ -1,0 +1,265 @@
+"""`assent wrap --all` and `assent unwrap`: the servers of every client on this machine, behind the gate and back again.
+
+The data directory keeps in `wrapped` a copy of each file as it was, and what was changed in it. Unwrapping puts the
+copy back if the file is still the one that was written. Otherwise only the entries that were wrapped are put back,
+each if it is still as it was written; the copy then stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from assent.platform import ClientFile
+from assent_wrap.client_files import (
+    WRAPPED,
+    CannotChange,
+    Entry,
+    Wrapping,
+    list_entries,
+    plan_entry,
+    read_file,
+    replace_entries,
+    write_entry,
+)
+
+FOLDER: Final = "wrapped"
+CHANGES: Final = "changes.json"
+
+
+class ChangedEntry(msgspec.Struct, frozen=True):
+    path: tuple[str, ...]
+    before: str
+    after: str
+
+
+class ChangedFile(msgspec.Struct, frozen=True):
+    """A file that was changed. `written` is the digest of what was written."""
+
+    client: str
+    file: str
+    copy: str
+    written: str
+    entries: tuple[ChangedEntry, ...]
+    configs: tuple[str, ...] = ()
+
+
+class PlannedEntry(msgspec.Struct):
+    """A server of a file: what it becomes, or why it is left."""
+
+    name: str
+    shown: str
+    wrapping: Wrapping | None = None
+    left: str = ""
+
+
+class PlannedFile(msgspec.Struct):
+    """A file of a client, as it is and as it would be."""
+
+    client: str
+    path: Path
+    entries: list[PlannedEntry]
+    before: bytes = b""
+    after: str = ""
+    left: str = ""
+    """Why the whole file is left."""
+    changed: tuple[ChangedEntry, ...] = ()
+
+
+def plan(
+    folder: Path, home: Path, here: Path, words: list[str], base_url: str, *, trust: bool
+) -> list[PlannedFile]:
+    """Return what wrapping all servers would change, file by file. Changes nothing."""
+    names: dict[str, str] = {}
+    found: list[PlannedFile] = []
+    for client, known in ClientFile.list_known().items():
+        for path in dict.fromkeys(known.locate_all(home, here)):
+            if path.is_file():
+                planned = PlannedFile(client, path, [])
+                try:
+                    _plan_file(planned, known, folder, names, words, base_url, trust=trust)
+                except CannotChange as why:
+                    planned.left = str(why)
+                found.append(planned)
+    return found
+
+
+def _plan_file(
+    planned: PlannedFile,
+    client: ClientFile,
+    folder: Path,
+    names: dict[str, str],
+    words: list[str],
+    base_url: str,
+    *,
+    trust: bool,
+) -> None:
+    planned.before = planned.path.read_bytes()
+    try:
+        text = planned.before.decode()
+    except UnicodeDecodeError:
+        raise CannotChange("it is no text in UTF-8") from None
+    changed: list[ChangedEntry] = []
+    for entry in list_entries(client, text):
+        name = _choose_name(names, entry, planned.client)
+        row = PlannedEntry(entry.path[-1], _show(entry))
+        planned.entries.append(row)
+        before = text[entry.start : entry.end]
+
+        def name_config(written: str, name: str = name) -> str:
+            return str(folder / f"{name}-{_digest(written.encode())[:8]}.json")
+
+        try:
+            row.wrapping = plan_entry(client, entry, name, words, base_url, name_config, trust=trust)
+            one = ChangedEntry(entry.path, before, write_entry(client, before, row.wrapping))
+            replace_entries(client, text, {one.path: one.after})
+        except CannotChange as why:
+            row.left, row.wrapping = str(why), None
+        else:
+            changed.append(one)
+    if changed:
+        planned.after = replace_entries(client, text, {each.path: each.after for each in changed})
+        planned.changed = tuple(changed)
+
+
+def _choose_name(names: dict[str, str], entry: Entry, client: str) -> str:
+    """Return a name that no other server has: acceptances and rules belong to a name."""
+    known, name = repr(entry.value), entry.path[-1]
+    for tried in (name, f"{name}-{client}", *(f"{name}-{number}" for number in range(2, 100))):
+        if names.setdefault(tried, known) == known:
+            return tried
+    return name
+
+
+def _show(entry: Entry) -> str:
+    value = entry.value if isinstance(entry.value, dict) else {}
+    args = value.get("args")
+    command = [value.get("command", ""), *(args if isinstance(args, list) else [])]
+    return str(value.get("url") or value.get("serverUrl") or " ".join(map(str, command)))
+
+
+def describe(files: list[PlannedFile], *, trust: bool) -> Iterator[str]:
+    """Yield the lines of a plan."""
+    asks = (
+        "reads pass, every other call asks"
+        if trust
+        else "every call asks, until a rule or --trust says otherwise"
+    )
+    for each in files:
+        yield f"{ClientFile.list_known()[each.client].label}: {each.path}"
+        if each.left:
+            yield f"  left as it is: {each.left}"
+        for row in each.entries:
+            yield f"  {row.name}: {f'left, {row.left}' if row.left else asks}"
+            yield f"    {row.shown}"
+
+
+def apply(folder: Path, files: list[PlannedFile]) -> list[ChangedFile]:
+    """Change the files of a plan, each after its copy was kept. Returns what was changed."""
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+    done: list[ChangedFile] = []
+    for planned in files:
+        if not planned.changed:
+            continue
+        number = len(_read_changes(folder)) + 1
+        copy = folder / f"{number}-{planned.path.name}-{_digest(planned.before)[:8]}"
+        wrappings = [
+            row.wrapping for row in planned.entries if row.wrapping is not None and row.wrapping.config
+        ]
+        for wrapping in wrappings:
+            ClientFile.replace(Path(wrapping.config), wrapping.config_text.encode())
+        ClientFile.replace(copy, planned.before)
+        record = ChangedFile(
+            client=planned.client,
+            file=str(planned.path.absolute()),
+            copy=str(copy),
+            written=_digest(planned.after.encode()),
+            entries=planned.changed,
+            configs=tuple(wrapping.config for wrapping in wrappings),
+        )
+        # Written first: a change that was not made is undone by doing nothing.
+        _write_changes(folder, [*_read_changes(folder), record])
+        ClientFile.replace(planned.path, planned.after.encode())
+        done.append(record)
+    return done
+
+
+class Restored(msgspec.Struct):
+    """What became of a file: whole, in parts, or why not."""
+
+    file: str
+    said: str
+    complete: bool
+
+
+def restore(folder: Path) -> list[Restored]:
+    """Put back what was wrapped, the last change first. A change that cannot be undone whole stays recorded."""
+    found, kept = list[Restored](), list[ChangedFile]()
+    for change in reversed(_read_changes(folder)):
+        try:
+            result = _restore(change)
+        except (OSError, UnicodeDecodeError, CannotChange) as why:
+            result = Restored(
+                change.file, f"left as it is: {why}. As it was before: {change.copy}", complete=False
+            )
+        found.append(result)
+        if not result.complete:
+            kept.insert(0, change)
+    _write_changes(folder, kept)
+    return found
+
+
+def _restore(change: ChangedFile) -> Restored:
+    path, before = Path(change.file), Path(change.copy).read_bytes()
+    present = path.read_bytes()
+    if _digest(present) in (change.written, _digest(before)):
+        ClientFile.replace(path, before)
+        for made in (change.copy, *change.configs):
+            Path(made).unlink(missing_ok=True)
+        return Restored(change.file, "restored, byte for byte", complete=True)
+    client, text = ClientFile.list_known()[change.client], present.decode()
+    own = {each.path: each for each in list_entries(client, text)}
+    back: dict[tuple[str, ...], str] = {}
+    left: list[str] = []
+    for each in change.entries:
+        entry = own.get(each.path)
+        if entry is None:
+            continue  # its owner took it out
+        now = text[entry.start : entry.end]
+        if now == each.before:
+            continue
+        if read_file(client, now) == read_file(client, each.after):
+            back[each.path] = each.before
+        else:
+            left.append(each.path[-1])
+    if back:
+        ClientFile.replace(path, replace_entries(client, text, back).encode())
+    said = "was changed after it was wrapped: the wrapped servers were put back, everything else stays"
+    if left:
+        said = f"was changed after it was wrapped. Left, because they were changed, too: {', '.join(left)}"
+    return Restored(change.file, f"{said}. As it was before: {change.copy}", complete=not left)
+
+
+def _read_changes(folder: Path) -> list[ChangedFile]:
+    path = folder / CHANGES
+    return msgspec.json.decode(path.read_bytes(), type=list[ChangedFile]) if path.is_file() else []
+
+
+def _write_changes(folder: Path, changes: list[ChangedFile]) -> None:
+    if changes or (folder / CHANGES).is_file():
+        ClientFile.replace(folder / CHANGES, msgspec.json.encode(changes))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def count_wrapped(files: list[PlannedFile]) -> tuple[int, int]:
+    """Return how many servers a plan wraps, and how many are wrapped already."""
+    rows = [row for each in files for row in each.entries]
+    return sum(row.wrapping is not None for row in rows), sum(row.left == WRAPPED for row in rows)
