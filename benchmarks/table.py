@@ -24,6 +24,7 @@ from benchmarks.rows import (
     store_postgres,
     store_sqlite,
     tool_call,
+    twenty_requests,
     user_loop,
     workflow_steps,
     wrap_call,
@@ -49,6 +50,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "wrap-call": wrap_call.measure,
     "console-pages": console_pages.measure,
     "sizes": sizes.measure,
+    "twenty-requests": twenty_requests.measure,
 }
 
 _HEADINGS: Final = ("work", "against", "ours", "theirs", "ratio", "more", "limit", "")
