@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from tests.support.keyed_browser import KeyedBrowser
 from tests.support.net.stub_server import Answer
-from tests.support.oauth.plain_client import PlainClient
+from tests.support.oauth.plain_client import PlainClient, make_pkce
 from tests.support.review.kit import Server, forms
 
 from assent.net import outgoing
@@ -59,6 +59,14 @@ def find_way_back(answer: httpx.Response) -> str:
 def make_client(server: Server, http: httpx.AsyncClient | None = None, **given: Any) -> PlainClient:
     """A client on another machine, or on this one by its `http`."""
     return PlainClient(http or server.elsewhere(), f"{server.base_url}/api/mcp", **given)
+
+
+async def ask_to_sign_in(server: Server, name: str) -> str:
+    """The address of a request by a new client on this machine."""
+    client = make_client(server, name=name)
+    await client.discover(await client.greet())
+    await client.register()
+    return client.authorization_url(make_pkce()[1], "state")
 
 
 def document(client_id: str = DOCUMENT, **changes: Any) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 from tests.support.edits import edit
+from tests.support.oauth.kit import ask_to_sign_in
 from tests.support.review.browser import served
 from tests.support.review.kit import Provider, Server, mail, post
 from tests.support.shell import past, stories
@@ -253,6 +254,7 @@ async def seed(server: Server) -> dict[str, str]:
     claim = await start_signup(server.services, "kari@example.org", "Kari Roastery", "203.0.113.9")
     return {
         "claim": claim.removeprefix(server.base_url),
+        "let_in": (await ask_to_sign_in(server, "Claude Code")).removeprefix(server.base_url),
         "run": run.run_id,
         "action": run.actions[1].id,
         "mail": run.actions[0].id,

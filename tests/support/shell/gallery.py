@@ -86,6 +86,8 @@ SHOTS: Final[tuple[Shot, ...]] = (
     Shot("sign-in-how", height=800),
     Shot("get-key", height=700),
     Shot("claim", height=800),
+    Shot("let-in", height=960),
+    Shot("let-in", *PHONE),
     Shot("mistyped", height=500),
     Shot("feed", height=760),
     Shot("post", *PHONE),

@@ -66,7 +66,7 @@ class ConsentPage:
         is_test = form.get("test") == "on"
         facts = (
             ("Client", f"“{client.name}”, as it calls itself"),
-            ("Published by", client.publisher or "nobody: it registered itself"),
+            ("Published by", client.publisher or "no one: it registered itself"),
             ("It answers at", _name_place(request.redirect_uri)),
             ("Workspace", visit.place.name),
             ("It may", ", ".join(["read", *(SCOPE_WORDS[each] for each in scopes)])),
