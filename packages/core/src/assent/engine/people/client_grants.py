@@ -122,7 +122,6 @@ def redeem(
     that was used before ends what came of it."""
     ids = code.ids
     rows = yield statements.use_client_code(workspace_id=ids.workspace_id, key_id=ids.key_id)
-    grants = yield statements.lock_client_grant(workspace_id=ids.workspace_id, key_id=ids.key_id)
     if not rows:
         yield from tenancy.revoke_key(ids.workspace_id, ids.key_id, now_ms, by=BY_REUSE)
         return None
@@ -134,14 +133,11 @@ def redeem(
         # A clock that was set back makes no old code young again.
         and row["ends_ms"] - CLIENT_CODE_TTL_MS - CLOCKS_APART_MS <= now_ms < row["ends_ms"]
     )
-    if (
-        not fits
-        or not grants
-        or not (yield from tenancy.has_member(ids.workspace_id, grants[0]["person_id"]))
-    ):
+    mode = yield from _find_mode(ids)
+    if not fits or mode is None:
         return None
-    first, scopes = RefreshToken(ids, 0, secret), tuple(grants[0]["scopes"].split())
-    return (yield from _give(first, grants[0]["mode"], scopes, salt, now_ms))
+    first = RefreshToken(ids, 0, secret)
+    return (yield from _give(first, mode, tuple(row["scopes"].split()), salt, now_ms))
 
 
 def renew(
@@ -160,10 +156,18 @@ def renew(
     if row["client_hash"] != client_hash or not is_known or not hmac.compare_digest(known, given.hashed):
         yield from tenancy.revoke_key(ids.workspace_id, ids.key_id, now_ms, by=BY_REUSE)
         return None
-    if row["ends_ms"] <= now_ms or not (yield from tenancy.has_member(ids.workspace_id, row["person_id"])):
+    mode = yield from _find_mode(ids)
+    if row["ends_ms"] <= now_ms or mode is None:
         return None
     salt = bytes.fromhex(row["salt"]) if repeats else salt
-    return (yield from _give(given, row["mode"], scopes, salt, now_ms, repeatable=True))
+    return (yield from _give(given, mode, scopes, salt, now_ms, repeatable=True))
+
+
+def _find_mode(ids: KeyIds) -> Transaction[KeyMode | None]:
+    """Return the mode of a grant's key; None if it was revoked, or if its person may no longer be in the workspace."""
+    (key,) = yield statements.find_api_key(workspace_id=ids.workspace_id, key_id=ids.key_id)
+    is_member = yield from tenancy.has_member(ids.workspace_id, key["person_id"])
+    return key["mode"] if is_member and key["revoked_ms"] is None else None
 
 
 def _give(

@@ -15,14 +15,8 @@ import msgspec
 from assent.kernel import tokens
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.tokens import KeyRing, TokenInvalid
-from assent.serving.oauth.grammar import (
-    SHARED_SECRETS,
-    BadRequest,
-    Client,
-    ClientMetadata,
-    is_document,
-    read_client,
-)
+from assent.serving.oauth import grammar
+from assent.serving.oauth.grammar import BadRequest, Client, ClientMetadata
 
 T = TypeVar("T")
 
@@ -46,50 +40,40 @@ class Clients:
 
     async def find(self, client_id: str, ring: KeyRing, now_ms: int, *, owned: bool) -> Client:
         """Return a client by its id. Raises `BadRequest`."""
-        if not is_document(client_id):
+        if not grammar.is_document(client_id):
             return read_registered(client_id, ring)
-        at = client_id, owned
-        if at in self._kept and 0 <= now_ms - self._kept[at][0] < KEPT_MS:
-            return self._kept[at][1]
-        metadata = await self._fetch(client_id, ClientMetadata, owned=owned)
+        since_ms, kept = self._kept.get((client_id, owned), (0, None))
+        if kept is not None and 0 <= now_ms - since_ms < KEPT_MS:
+            return kept
+        metadata = await self.fetch(client_id, ClientMetadata, owned=owned)
         if metadata.client_id != client_id:
             raise BadRequest("invalid_client", "The document of the client is about another client.")
-        if metadata.token_endpoint_auth_method in SHARED_SECRETS:
+        if metadata.token_endpoint_auth_method in grammar.SHARED_SECRETS:
             raise BadRequest("invalid_client", "The client wants to use a secret that it cannot have.")
-        client = read_client(client_id, metadata, urlsplit(client_id).hostname or "")
+        client = grammar.read_client(client_id, metadata, urlsplit(client_id).hostname or "")
         while len(self._kept) >= MOST_KEPT:
             del self._kept[next(iter(self._kept))]
-        self._kept[at] = now_ms, client
+        self._kept[client_id, owned] = now_ms, client
         return client
 
-    async def fetch_keys(self, jwks_uri: str, *, owned: bool) -> list[Any]:
-        """Return the keys that a client publishes. Raises `BadRequest`."""
-        keys = (await self._fetch(jwks_uri, dict[str, Any], owned=owned)).get("keys")
-        return keys if isinstance(keys, list) else []
-
-    async def _fetch(self, url: str, kind: type[T], *, owned: bool) -> T:
+    async def fetch(self, url: str, kind: type[T], *, owned: bool) -> T:
+        """Return what a client publishes. Raises `BadRequest`."""
         from assent.net.addresses import FetchRefused, check
         from assent.net.outgoing import send_json
 
-        host = urlsplit(url).hostname
+        host, most = urlsplit(url).hostname, MAX_DOCUMENT_BYTES
+        asked: dict[str, Any] = {"headers": {"accept": "application/json"}, "timeout_seconds": FETCH_SECONDS}
         try:
             target = await check(url, allow_hosts=self._allow_hosts if owned else ())
             if target.url.scheme != "https":
                 raise FetchRefused("scheme", "Only https addresses are allowed.")
-            answer = await send_json(
-                "GET",
-                target,
-                b"",
-                headers={"accept": "application/json"},
-                timeout_seconds=FETCH_SECONDS,
-                max_bytes=MAX_DOCUMENT_BYTES + 1,
-            )
+            answer = await send_json("GET", target, b"", **asked, max_bytes=most + 1)
         except FetchRefused as refused:
             raise BadRequest(
                 "invalid_client", f"{host} does not describe the client: {refused.text}"
             ) from None
         is_json = answer.content_type == "application/json" or answer.content_type.endswith("+json")
-        if answer.status != 200 or not is_json or len(answer.body) > MAX_DOCUMENT_BYTES:
+        if answer.status != 200 or not is_json or len(answer.body) > most:
             raise BadRequest("invalid_client", f"{host} does not describe the client with a short document.")
         return decode(answer.body, kind, "invalid_client")
 
@@ -104,12 +88,10 @@ def decode(body: bytes, kind: type[T], error: str) -> T:
 
 def register(metadata: ClientMetadata, ring: KeyRing, entropy: bytes) -> Client:
     """Return a client with the id that carries what it registered. Raises `BadRequest`."""
-    client = read_client("", metadata, "")
+    client = grammar.read_client("", metadata, "")
     if client.redirect_uris != metadata.redirect_uris:
-        raise BadRequest(
-            "invalid_redirect_uri",
-            "Each redirect_uri needs https://, or http:// with a loopback host, and no fragment.",
-        )
+        text = "Each redirect_uri needs https://, or http:// with a loopback host, and no fragment."
+        raise BadRequest("invalid_redirect_uri", text)
     kept = ClientMetadata(
         client.redirect_uris,
         client_id=tokens.encode(entropy),
@@ -127,4 +109,4 @@ def read_registered(client_id: str, ring: KeyRing) -> Client:
         payload = ring.verify(client_id)
     except TokenInvalid:
         raise BadRequest("invalid_client", "This server does not know the client.", 401) from None
-    return read_client(client_id, decode(payload, ClientMetadata, "invalid_client"), "")
+    return grammar.read_client(client_id, decode(payload, ClientMetadata, "invalid_client"), "")

@@ -21,18 +21,9 @@ from assent.engine.people import client_grants
 from assent.engine.people.client_grants import RefreshToken, hash_text
 from assent.gate.policy import Policy, suffices
 from assent.gate.records import Assurance
+from assent.serving.oauth import grammar
 from assent.serving.oauth.clients import Clients
-from assent.serving.oauth.grammar import (
-    AuthorizationRequest,
-    BadRequest,
-    Client,
-    answer_to,
-    is_loopback,
-    list_resources,
-    read_once,
-    read_redirect,
-    read_request,
-)
+from assent.serving.oauth.grammar import AuthorizationRequest, BadRequest, Client, is_loopback
 from assent.serving.web.settings.workspace import SCOPE_WORDS
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
@@ -48,7 +39,7 @@ class ConsentPage:
     def __init__(self, clients: Clients, base_url: str) -> None:
         self._clients = clients
         self._issuer = base_url.rstrip("/")
-        self._resources = list_resources(base_url)
+        self._resources = grammar.list_resources(base_url)
 
     @property
     def screens(self) -> tuple[Screen, ...]:
@@ -99,29 +90,22 @@ class ConsentPage:
         return self._leave(visit, client, request, code=code)
 
     async def _read(self, visit: Visit) -> tuple[Client, AuthorizationRequest]:
-        client, redirect_uri, given = None, "", {}
+        back, given = "", dict[str, str]()
         try:
-            given = read_once(visit.request.query_params.multi_items())
-            ring = visit.services.keys.client_ids
-            client = await self._clients.find(
-                given.get("client_id", ""), ring, visit.now_ms, owned=visit.services.owned
-            )
-            redirect_uri = read_redirect(client, given)
-            return client, read_request(given, redirect_uri, self._resources)
+            given = grammar.read_once(visit.request.query_params.multi_items())
+            client_id, redirect_uri = given.get("client_id", ""), given.get("redirect_uri", "")
+            ring, owned = visit.services.keys.client_ids, visit.services.owned
+            client = await self._clients.find(client_id, ring, visit.now_ms, owned=owned)
+            if not client.allows(redirect_uri):
+                text = "The client wants the answer at an address that it did not publish."
+                raise BadRequest("invalid_request", text)
+            back = redirect_uri
+            return client, grammar.read_request(given, redirect_uri, self._resources)
         except BadRequest as bad:
-            link = None
-            if client is not None and redirect_uri:
-                back = answer_to(redirect_uri, error=bad.error, state=given.get("state"), iss=self._issuer)
-                link = Link(back, f"Go back to {_name_place(redirect_uri)}")
-            raise PageRefused(
-                PageProblem(
-                    400,
-                    "This client cannot be let in",
-                    f"{bad.text} Nothing was allowed.",
-                    "Start again from the client. If it happens again, tell the people who make the client.",
-                    link,
-                )
-            ) from None
+            url = grammar.answer_to(back, error=bad.error, state=given.get("state"), iss=self._issuer)
+            link = Link(url, f"Go back to {_name_place(back)}") if back else None
+            what, then = f"{bad.text} Nothing was allowed.", "Start again from the client."
+            raise PageRefused(PageProblem(400, "This client cannot be let in", what, then, link)) from None
 
     async def _show(self, visit: Visit, client: Client, request: AuthorizationRequest) -> Response:
         policy = await visit.read(lambda: policies.find(visit.workspace_id))
@@ -136,7 +120,7 @@ class ConsentPage:
         return visit.page("oauth_consent.html", values, scripts=False)
 
     def _leave(self, visit: Visit, client: Client, request: AuthorizationRequest, **answer: str) -> Response:
-        url = answer_to(request.redirect_uri, **answer, state=request.state, iss=self._issuer)
+        url = grammar.answer_to(request.redirect_uri, **answer, state=request.state, iss=self._issuer)
         values = {"url": url, "client": client, "place_back": _name_place(request.redirect_uri)}
         return visit.page("oauth_leaving.html", values, scripts=False)
 

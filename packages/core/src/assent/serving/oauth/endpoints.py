@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -26,20 +26,11 @@ from assent.kernel.refusals import Refusal
 from assent.ports import Row, StoreUnavailable
 from assent.serving.edge import unavailable_refusal
 from assent.serving.http import BodyTooLarge, client_address, read_body
+from assent.serving.oauth import grammar
 from assent.serving.oauth.assertions import ALGORITHMS, read_assertion
 from assent.serving.oauth.clients import UNIQUE_BYTES, Clients, decode, register
 from assent.serving.oauth.consent import PATH, ConsentPage
-from assent.serving.oauth.grammar import (
-    MCP_ENDPOINTS,
-    SIGNED,
-    BadRequest,
-    ClientMetadata,
-    check_resource,
-    list_resources,
-    make_challenge,
-    read_once,
-    read_scopes,
-)
+from assent.serving.oauth.grammar import MCP_ENDPOINTS, SIGNED, BadRequest, ClientMetadata
 from assent.serving.oauth.resource import WELL_KNOWN, ProtectedResource
 from assent.serving.web.shell.page_site import PageRate
 
@@ -73,7 +64,7 @@ class AuthorizationServer:
         self._trust_proxy = trust_proxy
         self._rate = PageRate(services, trust_proxy=trust_proxy)
         self._base = resource.base_url
-        self._resources = list_resources(resource.base_url)
+        self._resources = grammar.list_resources(resource.base_url)
         self._exchange = {"authorization_code": self._redeem, "refresh_token": self._renew}
 
     def routes(self) -> list[Route]:
@@ -129,7 +120,7 @@ class AuthorizationServer:
 
     async def _issue(self, request: Request) -> Response:
         form = await _read_form(request)
-        check_resource(form.get("resource"), self._resources)
+        grammar.check_resource(form.get("resource"), self._resources)
         if form.get("grant_type") not in self._exchange:
             raise BadRequest("unsupported_grant_type", f"Grant types are {' and '.join(self._exchange)}.")
         issued = await self._exchange[form["grant_type"]](form)
@@ -147,7 +138,7 @@ class AuthorizationServer:
     async def _redeem(self, form: dict[str, str]) -> ClientTokens | None:
         services = self._services
         code = read_token(services.keys.client_codes, form.get("code", ""))
-        challenge = make_challenge(form.get("code_verifier", ""))
+        challenge = grammar.make_challenge(form.get("code_verifier", ""))
         if code is None or challenge is None:
             return None
         await self._check_client(form, code.ids)
@@ -167,7 +158,7 @@ class AuthorizationServer:
         if given is None or found is None:
             return None
         granted = tuple(found["scopes"].split())
-        scopes = read_scopes(form["scope"]) if form.get("scope") else granted
+        scopes = grammar.read_scopes(form["scope"]) if form.get("scope") else granted
         if not set(scopes) <= set(granted):
             raise BadRequest("invalid_scope", "A refresh token gives no more than what was allowed.")
         client_hash, salt = hash_text(form["client_id"]), self._services.entropy(SALT_BYTES)
@@ -206,7 +197,8 @@ class AuthorizationServer:
         if found is None or not found["jwks_uri"] or found["client_hash"] != hash_text(client_id):
             return found
         owned = self._services.for_workspace(ids.workspace_id).owned
-        keys = await self._clients.fetch_keys(found["jwks_uri"], owned=owned)
+        published = await self._clients.fetch(found["jwks_uri"], dict[str, Any], owned=owned)
+        keys = published.get("keys") if isinstance(published.get("keys"), list) else []
         audiences, now_ms = [self._base, self._base + TOKEN], self._services.clock.now_ms()
         nonce, ends_ms = read_assertion(form, keys, client_id, audiences, now_ms)
         if not await self._services.store.write(lambda: proofs.use_nonce(nonce, ends_ms)):
@@ -247,6 +239,6 @@ async def _read_body(request: Request) -> bytes:
 async def _read_form(request: Request) -> dict[str, str]:
     body = await _read_body(request)
     try:
-        return read_once(parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict"))
+        return grammar.read_once(parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict"))
     except ValueError:
         raise BadRequest("invalid_request", "The body has to be a form of ASCII characters.") from None

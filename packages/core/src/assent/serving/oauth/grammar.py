@@ -6,7 +6,6 @@ twice, so that no two readers see different requests.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 import msgspec
 
 from assent.engine.core.tenancy import SCOPES
+from assent.kernel import tokens
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.kernel.structs import Record
 from assent.kernel.texts import truncate, write_name
@@ -32,6 +32,7 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 _URI: Final = re.compile(r"[!-\[\]-~]+")
 """Printable ASCII without spaces and backslashes, which browsers read as slashes."""
+_LOOPBACK: Final = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[1-9]\d{0,4})?(?=[/?]|$)")
 
 
 class BadRequest(Exception):  # noqa: N818 - what a client did wrong
@@ -39,9 +40,7 @@ class BadRequest(Exception):  # noqa: N818 - what a client did wrong
 
     def __init__(self, error: str, text: str, status: int = 400) -> None:
         super().__init__(text)
-        self.error = error
-        self.text = text
-        self.status = status
+        self.error, self.text, self.status = error, text, status
 
 
 class ClientMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,23 +55,23 @@ class ClientMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
     response_types: tuple[str, ...] = ("code",)
 
 
-class Client(Record, kw_only=True):
+class Client(Record):
     """Who asks. `name` is what it calls itself, `publisher` the host that publishes its metadata: a fact; empty for a
-    client that registered itself."""
+    client that registered itself. `jwks_uri` is where it publishes keys, if it signs its requests."""
 
     client_id: str
     name: str
     publisher: str
     redirect_uris: tuple[str, ...]
-    jwks_uri: str = ""
-    """Where it publishes the keys with which it signs its requests, if it does."""
+    jwks_uri: str
 
     def allows(self, redirect_uri: str) -> bool:
-        return any(_same_redirect(known, redirect_uri) for known in self.redirect_uris)
+        """Compare as strings. The port of a loopback address is chosen when a client starts, and any will do."""
+        return _drop_port(redirect_uri) in map(_drop_port, self.redirect_uris)
 
 
 class AuthorizationRequest(Record):
-    """A request of a known client that can be shown to a person."""
+    """A request that can be shown to a person."""
 
     redirect_uri: str
     state: str | None
@@ -84,69 +83,46 @@ def read_client(client_id: str, metadata: ClientMetadata, publisher: str) -> Cli
     """Return a client by its metadata. Raises `BadRequest`."""
     redirects = tuple(filter(is_redirect, metadata.redirect_uris[:MAX_REDIRECTS]))
     if not redirects:
-        raise BadRequest(
-            "invalid_redirect_uri",
-            "A client needs a redirect_uri with https://, or with http:// and a loopback host, without a fragment.",
-        )
+        raise BadRequest("invalid_redirect_uri", "A client needs a redirect_uri that works here.")
     if "authorization_code" not in metadata.grant_types or "code" not in metadata.response_types:
         raise BadRequest("invalid_client_metadata", "Only the authorization code flow is served.")
-    name = truncate(write_name(metadata.client_name), MAX_NAME_CHARS // 2)
-    return Client(
-        client_id=client_id,
-        name=name or publisher or "A client without a name",
-        publisher=publisher,
-        redirect_uris=redirects,
-        jwks_uri=metadata.jwks_uri if metadata.token_endpoint_auth_method == SIGNED else "",
-    )
+    name = truncate(write_name(metadata.client_name), MAX_NAME_CHARS // 2) or publisher
+    jwks_uri = metadata.jwks_uri if metadata.token_endpoint_auth_method == SIGNED else ""
+    return Client(client_id, name or "A client without a name", publisher, redirects, jwks_uri)
 
 
 def is_redirect(uri: str) -> bool:
     """Whether an answer may be sent there: by https, or to a program on the person's own machine."""
     parts = _split(uri)
-    if parts is None or parts.username is not None or parts.password is not None:
-        return False
-    return bool(parts.hostname) and (parts.scheme == "https" or is_loopback(uri))
+    return parts is not None and (parts.scheme == "https" or is_loopback(uri))
+
+
+def is_loopback(redirect_uri: str) -> bool:
+    """Whether a redirect leads to a program on the machine of the browser (RFC 8252)."""
+    return _LOOPBACK.match(redirect_uri) is not None
 
 
 def is_document(client_id: str) -> bool:
     """Whether a client's id is the address of its metadata (OAuth Client ID Metadata Document, section 3)."""
     parts = _split(client_id)
-    if parts is None or parts.scheme != "https" or not parts.hostname or "@" in parts.netloc:
+    if parts is None or parts.scheme != "https" or not parts.path.strip("/"):
         return False
-    return parts.path.strip("/") != "" and not {".", ".."} & set(
-        parts.path.lower().replace("%2e", ".").split("/")
-    )
-
-
-def is_loopback(uri: str) -> bool:
-    """Whether a redirect leads to a program on the machine of the browser (RFC 8252)."""
-    parts = _split(uri)
-    return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS
+    return not {".", ".."} & {*parts.path.lower().replace("%2e", ".").split("/")}
 
 
 def _split(uri: str) -> SplitResult | None:
+    """Return the parts of an address with a host and without a user and a fragment, else None."""
     if len(uri) > MAX_URI_CHARS or "#" in uri or _URI.fullmatch(uri) is None:
         return None
     try:
         parts = urlsplit(uri)
-        return parts if parts.port is None or parts.port else None
+        return parts if parts.hostname and "@" not in parts.netloc and parts.port != 0 else None
     except ValueError:
         return None
 
 
-def _same_redirect(known: str, given: str) -> bool:
-    """Compare as strings. The port of a loopback address is chosen when a client starts, and any will do."""
-    if known == given:
-        return True
-    return is_loopback(known) and is_loopback(given) and _drop_port(known) == _drop_port(given)
-
-
-def _drop_port(uri: str) -> SplitResult:
-    parts = urlsplit(uri)
-    host = parts.netloc.lower()
-    return parts._replace(
-        netloc=host.removesuffix(f":{parts.port}") if parts.port else host.removesuffix(":")
-    )
+def _drop_port(redirect_uri: str) -> str:
+    return _LOOPBACK.sub(r"\1", redirect_uri, count=1)
 
 
 def read_once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -159,41 +135,27 @@ def read_once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return found
 
 
-def read_redirect(client: Client, given: dict[str, str]) -> str:
-    """Return where the answer goes. Raises `BadRequest`, which is shown and sent nowhere."""
-    redirect_uri = given.get("redirect_uri", "")
-    if not is_redirect(redirect_uri) or not client.allows(redirect_uri):
-        raise BadRequest(
-            "invalid_request", "The client wants the answer at an address that it did not publish."
-        )
-    return redirect_uri
-
-
 def read_request(given: dict[str, str], redirect_uri: str, resources: frozenset[str]) -> AuthorizationRequest:
     """Return a request by its parameters. Raises `BadRequest`."""
-    if given.get("response_type") != "code":
-        raise BadRequest("unsupported_response_type", "The client asked for something else than a code.")
-    if given.get("response_mode", "query") != "query":
-        raise BadRequest("invalid_request", "The client wants its answer in a form that is not served.")
-    if given.get("code_challenge_method") != "S256" or not _CHALLENGE.fullmatch(
-        given.get("code_challenge", "")
+    challenge, state = given.get("code_challenge", ""), given.get("state")
+    is_protected = given.get("code_challenge_method") == "S256" and _CHALLENGE.fullmatch(challenge)
+    for error, fits, text in (
+        ("unsupported_response_type", given.get("response_type") == "code", "asked for no code"),
+        ("invalid_request", given.get("response_mode", "query") == "query", "wants another form of answer"),
+        ("invalid_request", is_protected, "did not protect its request (PKCE with S256)"),
+        ("invalid_request", len(state or "") <= MAX_STATE_CHARS, "sent too long a state"),
     ):
-        raise BadRequest("invalid_request", "The client did not protect its request (PKCE with S256).")
+        if not fits:
+            raise BadRequest(error, f"The client {text}.")
     check_resource(given.get("resource"), resources)
-    if len(given.get("state", "")) > MAX_STATE_CHARS:
-        raise BadRequest("invalid_request", "The state of the client is too long.")
-    return AuthorizationRequest(
-        redirect_uri, given.get("state"), given["code_challenge"], read_scopes(given.get("scope"))
-    )
+    return AuthorizationRequest(redirect_uri, state, challenge, read_scopes(given.get("scope")))
 
 
 def read_scopes(asked: str | None) -> tuple[str, ...]:
     """Return the known scopes that were asked for, all without any. Others, such as `offline_access`, are ignored."""
     if not asked:
         return SCOPES
-    named = asked.split()
-    scopes = tuple(scope for scope in SCOPES if scope in named)
-    if not scopes:
+    if not (scopes := tuple(scope for scope in SCOPES if scope in asked.split())):
         raise BadRequest("invalid_scope", "The client asked for no right that this server has.")
     return scopes
 
@@ -223,8 +185,7 @@ def make_challenge(verifier: str) -> str | None:
     """Return what a verifier was announced by; None if it is none (RFC 7636)."""
     if _VERIFIER.fullmatch(verifier) is None:
         return None
-    digest = hashlib.sha256(verifier.encode("ascii")).digest()
-    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+    return tokens.encode(hashlib.sha256(verifier.encode("ascii")).digest())
 
 
 def answer_to(redirect_uri: str, **answer: str | None) -> str:

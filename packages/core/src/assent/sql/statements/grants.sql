@@ -6,25 +6,17 @@ VALUES (:workspace_id, :key_id, :client_hash, :jwks_uri, :redirect_hash, :challe
 -- name: use_client_code
 -- Compare and set: of concurrent uses of a code one gets the row.
 UPDATE client_grants SET generation = 1 WHERE workspace_id = :workspace_id AND key_id = :key_id AND generation = 0
-RETURNING client_hash, redirect_hash, challenge, ends_ms
+RETURNING client_hash, redirect_hash, challenge, scopes, ends_ms
 
 -- name: find_client_grant
 -- Find which client a grant belongs to, where that client publishes its keys, and what it asked for and may do.
 SELECT client_hash, jwks_uri, asked, scopes, salt FROM client_grants
 WHERE workspace_id = :workspace_id AND key_id = :key_id
 
--- name: lock_client_grant [sqlite]
--- A grant whose key was not revoked. The single writer is the lock.
-SELECT g.client_hash, g.scopes, g.ends_ms, g.generation, g.refresh_hash, g.previous_hash, g.salt, k.mode, k.person_id
-FROM client_grants g JOIN api_keys k ON k.workspace_id = g.workspace_id AND k.key_id = g.key_id
-WHERE g.workspace_id = :workspace_id AND g.key_id = :key_id AND k.revoked_ms IS NULL
-
--- name: lock_client_grant [postgres]
--- As on SQLite, locked.
-SELECT g.client_hash, g.scopes, g.ends_ms, g.generation, g.refresh_hash, g.previous_hash, g.salt, k.mode, k.person_id
-FROM client_grants g JOIN api_keys k ON k.workspace_id = g.workspace_id AND k.key_id = g.key_id
-WHERE g.workspace_id = :workspace_id AND g.key_id = :key_id AND k.revoked_ms IS NULL
-FOR UPDATE
+-- name: lock_client_grant
+-- Lock a grant, on both stores alike, and read it.
+UPDATE client_grants SET generation = generation WHERE workspace_id = :workspace_id AND key_id = :key_id
+RETURNING client_hash, scopes, ends_ms, generation, refresh_hash, previous_hash, salt
 
 -- name: find_member
 -- Find whether a person may be in a workspace.
