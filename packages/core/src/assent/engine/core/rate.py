@@ -16,7 +16,7 @@ from typing import Final, Protocol
 import msgspec
 
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
-from assent.kernel.limits import HOUR_MS, MINUTE_MS, REGISTRATIONS_PER_HOUR, SERVER_MAILS_PER_HOUR
+from assent.kernel.limits import HOUR_MS, MINUTE_MS, SERVER_MAILS_PER_HOUR
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Single, Store
@@ -61,11 +61,6 @@ def public_pages_window(most: int) -> Window:
 def signups_window(most: int) -> Window:
     """The signups of an address within an hour (E85)."""
     return Window("signups", "signups from this address", most, HOUR_MS)
-
-
-def registrations_window() -> Window:
-    """The clients that an address may register within an hour."""
-    return Window("registrations", "this address", REGISTRATIONS_PER_HOUR, HOUR_MS)
 
 
 def mails_window(kind: str) -> Window:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import uuid
-from typing import Final, Unpack
+from typing import Final
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, KeyIds, KeyMode, KeyOptions
@@ -84,24 +84,26 @@ def allow(
     workspace_id: WorkspaceId,
     entropy: KeyEntropy,
     now_ms: int,
-    *,
-    by: str,
     asked: tuple[str, ...],
     bound_to: dict[str, str],
-    **options: Unpack[KeyOptions],
+    options: KeyOptions,
+    *,
+    by: str,
 ) -> Transaction[KeyIds]:
     """Make the key of a client, whose secret nobody has. `bound_to` names the client and its request."""
-    ends_ms = options["expires_ms"] = now_ms + CLIENT_CODE_TTL_MS
-    issued = yield from tenancy.issue_key(workspace_id, entropy, now_ms, by=by, **options)
-    yield statements.insert_client_grant(
-        workspace_id=workspace_id,
-        key_id=issued.key_id,
-        asked=" ".join(asked),
-        scopes=" ".join(options["scopes"]),
-        ends_ms=ends_ms,
-        **bound_to,
+    ends_ms = now_ms + CLIENT_CODE_TTL_MS
+    made: KeyOptions = {**options, "expires_ms": ends_ms}
+    ids = KeyIds(
+        workspace_id, (yield from tenancy.issue_key(workspace_id, entropy, now_ms, by=by, **made)).key_id
     )
-    return KeyIds(workspace_id, issued.key_id)
+    allowed = {
+        "asked": " ".join(asked),
+        "scopes": " ".join(options["scopes"]),
+        "ends_ms": ends_ms,
+        **bound_to,
+    }
+    yield statements.insert_client_grant(workspace_id=workspace_id, key_id=ids.key_id, **allowed)
+    return ids
 
 
 def find(ids: KeyIds) -> Transaction[Row | None]:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 
 from assent.engine.actions import policies
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, KeyOptions
 from assent.engine.people import client_grants
 from assent.engine.people.client_grants import RefreshToken, hash_text
 from assent.gate.policy import Policy, suffices
@@ -40,10 +40,7 @@ class ConsentPage:
         self._clients = clients
         self._issuer = base_url.rstrip("/")
         self._resources = grammar.list_resources(base_url)
-
-    @property
-    def screens(self) -> tuple[Screen, ...]:
-        return (Screen(PATH, self.authorize, "settings", LOOK_AND_SEND, templates=TEMPLATES),)
+        self.screens = (Screen(PATH, self.authorize, "settings", LOOK_AND_SEND, templates=TEMPLATES),)
 
     async def authorize(self, visit: Visit) -> Response:
         """Show who asks for what. On POST, give the client a code for what is left of it, or a no."""
@@ -66,24 +63,23 @@ class ConsentPage:
         text = "It works in this workspace until you revoke it among the keys."
         await visit.confirm(form, "Let this client in?", text, "Let it in", facts)
         entropy = KeyEntropy(visit.services.entropy(KEY_ID_BYTES), visit.services.entropy(SECRET_BYTES))
+        bound_to = {
+            "client_hash": hash_text(client.client_id),
+            "jwks_uri": client.jwks_uri,
+            "redirect_hash": hash_text(request.redirect_uri),
+            "challenge": request.challenge,
+        }
+        key: KeyOptions = {
+            "mode": "dev" if is_test else "live",
+            "label": client.name,
+            "scopes": scopes,
+            "person_id": visit.person.person_id,
+            "client": client.publisher or urlsplit(request.redirect_uri).hostname,
+        }
+        by, asked = visit.person.label, request.scopes
         ids = await visit.write(
             lambda: client_grants.allow(
-                visit.workspace_id,
-                entropy,
-                visit.now_ms,
-                by=visit.person.label,
-                asked=request.scopes,
-                bound_to={
-                    "client_hash": hash_text(client.client_id),
-                    "jwks_uri": client.jwks_uri,
-                    "redirect_hash": hash_text(request.redirect_uri),
-                    "challenge": request.challenge,
-                },
-                mode="dev" if is_test else "live",
-                label=client.name,
-                scopes=scopes,
-                person_id=visit.person.person_id,
-                client=client.publisher or urlsplit(request.redirect_uri).hostname,
+                visit.workspace_id, entropy, visit.now_ms, asked, bound_to, key, by=by
             )
         )
         code = RefreshToken(ids, 0, b"").sign(visit.services.keys.client_codes)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -15,13 +15,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from assent.engine.core import tenancy
-from assent.engine.core.rate import registrations_window
+from assent.engine.core.rate import Window
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import SCOPES, SECRET_BYTES, KeyIds
 from assent.engine.people import client_grants, proofs
 from assent.engine.people.client_grants import SALT_BYTES, ClientTokens, hash_text, read_token
 from assent.kernel.ids import SYSTEM_WORKSPACE
-from assent.kernel.limits import ACCESS_TOKEN_TTL_MS, SECOND_MS
+from assent.kernel.limits import ACCESS_TOKEN_TTL_MS, HOUR_MS, REGISTRATIONS_PER_HOUR, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Row, StoreUnavailable
 from assent.serving.edge import unavailable_refusal
@@ -30,7 +30,7 @@ from assent.serving.oauth import grammar
 from assent.serving.oauth.assertions import ALGORITHMS, read_assertion
 from assent.serving.oauth.clients import UNIQUE_BYTES, Clients, decode, register
 from assent.serving.oauth.consent import PATH, ConsentPage
-from assent.serving.oauth.grammar import MCP_ENDPOINTS, SIGNED, BadRequest, ClientMetadata
+from assent.serving.oauth.grammar import MCP_ENDPOINTS, SIGNED, BadRequest, ClientKeys, ClientMetadata
 from assent.serving.oauth.resource import WELL_KNOWN, ProtectedResource
 from assent.serving.web.shell.page_site import PageRate
 
@@ -40,6 +40,7 @@ TOKEN: Final = "/oauth/token"  # noqa: S105 - a path
 REVOKE: Final = "/oauth/revoke"
 REGISTER: Final = "/oauth/register"
 MAX_BYTES: Final = 16_384
+REGISTRATIONS: Final = Window("registrations", "this address", REGISTRATIONS_PER_HOUR, HOUR_MS)
 NOT_STORED: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -197,8 +198,7 @@ class AuthorizationServer:
         if found is None or not found["jwks_uri"] or found["client_hash"] != hash_text(client_id):
             return found
         owned = self._services.for_workspace(ids.workspace_id).owned
-        published = await self._clients.fetch(found["jwks_uri"], dict[str, Any], owned=owned)
-        keys = published.get("keys") if isinstance(published.get("keys"), list) else []
+        keys = (await self._clients.fetch(found["jwks_uri"], ClientKeys, owned=owned)).keys
         audiences, now_ms = [self._base, self._base + TOKEN], self._services.clock.now_ms()
         nonce, ends_ms = read_assertion(form, keys, client_id, audiences, now_ms)
         if not await self._services.store.write(lambda: proofs.use_nonce(nonce, ends_ms)):
@@ -209,7 +209,7 @@ class AuthorizationServer:
         now_ms = self._services.clock.now_ms()
         who = f"client {client_address(request.scope, trust_proxy=self._trust_proxy)}"
         limiter = self._services.limits.page_limiter
-        await limiter.count(registrations_window(), SYSTEM_WORKSPACE, who, now_ms)
+        await limiter.count(REGISTRATIONS, SYSTEM_WORKSPACE, who, now_ms)
         metadata = decode(await _read_body(request), ClientMetadata, "invalid_client_metadata")
         client = register(metadata, self._services.keys.client_ids, self._services.entropy(UNIQUE_BYTES))
         answer = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 import msgspec
@@ -53,6 +53,12 @@ class ClientMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
     jwks_uri: str = ""
     grant_types: tuple[str, ...] = ("authorization_code",)
     response_types: tuple[str, ...] = ("code",)
+
+
+class ClientKeys(msgspec.Struct, frozen=True):
+    """What a client publishes that signs its requests (RFC 7517)."""
+
+    keys: list[Any]
 
 
 class Client(Record):

@@ -70,15 +70,6 @@ def is_own_path(path: str) -> bool:
     )
 
 
-def read_then(cookie: str) -> str:
-    """Return the path that a cookie remembers; empty if it is none of this server."""
-    try:
-        path = tokens.decode(cookie).decode()
-    except (TokenInvalid, UnicodeDecodeError):
-        return ""
-    return path if is_own_path(path) else ""
-
-
 CONFIRM_FIRST: Final = PageProblem(
     403,
     "Confirm first that this is you",

@@ -9,6 +9,7 @@ public key that the browser made; no later request can (C8).
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,7 +21,6 @@ from assent.engine.people.people import SignedIn
 from assent.engine.people.proofs import FormStatement
 from assent.gate.policy import suffices
 from assent.gate.records import Assurance
-from assent.kernel import tokens
 from assent.kernel.limits import MAILED_LINK_TTL_MS, MINUTE_MS, SESSION_TTL_MS
 from assent.ports import Transaction
 from assent.serving.http import client_address
@@ -39,7 +39,6 @@ from assent.serving.web.people.people import (
     is_name,
     is_own_path,
     name_device,
-    read_then,
 )
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.forms import path_of, read_form
@@ -128,9 +127,7 @@ class SignInPages:
         nonces.remember(browser, response)
         then = request.query_params.get("then", "")
         if session is None and is_own_path(then):
-            self._site.cookies.keep(
-                response, self._site.cookies.then, tokens.encode(then.encode()), THEN_SECONDS
-            )
+            self._site.cookies.keep(response, self._site.cookies.then, quote(then), THEN_SECONDS)
         return response
 
     async def _mail(self, request: Request) -> tuple[str, str]:
@@ -223,8 +220,8 @@ class SignInPages:
     async def _welcome(self, request: Request, signed_in: SignedIn) -> Response:
         """Lead to the page that the person wanted to open, else to the inbox; to the first steps where
         nothing was ever prepared."""
-        then = request.cookies.get(self._site.cookies.then, "")
-        where = read_then(then)
+        then = unquote(request.cookies.get(self._site.cookies.then, ""))
+        where = then if is_own_path(then) else ""
         if not where:
             is_new = await self._site.services.store.read(lambda: members.is_new(signed_in.session.person))
             where = "/start" if is_new else "/inbox"
