@@ -45,7 +45,8 @@ def name_policy(policy: Policy) -> str:
     """Return the name of a policy for people."""
     preset = name_preset(policy)
     title = PRESET_WORDS[preset][0] if preset else "Own rules only"
-    return f"{title}, and own rules" if preset and policy.rules else title
+    own = f"{len(policy.rules)} {'rule' if len(policy.rules) == 1 else 'rules'} of your own"
+    return f"{title}; {own}" if preset and policy.rules else title
 
 
 def describe_policy(policy: Policy) -> list[str]:
@@ -55,8 +56,8 @@ def describe_policy(policy: Policy) -> list[str]:
         needed = policy.require_for_risk(severity)
         if needed is not None:
             relayed = needed == Requirement(Assurance.AGENT)
-            needs = "a yes, which your agent may pass on" if relayed else describe_need(needed)
-            lines.append(f"{severity.capitalize()} risk needs {needs}.")
+            said = ": you, or your agent on your behalf" if relayed else f" needs {describe_need(needed)}"
+            lines.append(f"{severity.capitalize()} risk{said}.")
     if policy.high is None:
         lines.append("What no rule matches needs the strictest approval that a rule asks for.")
         lines.append("High risk needs at least a signed-in person.")

@@ -132,3 +132,21 @@ async def test_everything_is_stopped_in_two_clicks_and_allowed_again_in_one(
     await at.click(note.get_by_role("button", name="Allow sending again"))
     await expect(note).to_have_count(0)
     assert at.clicks == 3
+
+
+async def test_two_people_for_mail_to_more_than_50_are_asked_for_in_six_clicks_without_any_toml(
+    screen: OpenScreen, server: Server
+) -> None:
+    at = await screen("/inbox")
+    await at.ready()
+    await at.click(at.page.get_by_role("link", name="Settings", exact=True).first)
+    await at.click(at.page.get_by_role("link", name="Policy", exact=True))
+    await at.page.get_by_label("What it is about").select_option(label="E-mail")
+    at.count()
+    await at.page.get_by_label("How many people").fill("50")
+    at.count()
+    await at.click(at.page.get_by_role("button", name="Add the rule…"))
+    rule = at.page.get_by_text("When E-mail goes to more than 50 people, ask 2 signed-in people.")
+    await expect(at.page.get_by_text("Saved.")).to_be_visible()
+    await expect(rule.first).to_be_visible()
+    assert at.clicks <= 6

@@ -1,4 +1,4 @@
-"""Setting up without a terminal: the brand, the policy matrix, keys, the first run, notes by the own mail server."""
+"""Setting up without a terminal: the brand, the policy, keys, the first run, notes by the own mail server."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from assent.engine.people import mailed_links, members, people
 from assent.engine.people.people import Person, Role
 from assent.gate.records import Status
 from assent.kernel.ids import WorkspaceId
+from assent.serving.web.settings.policy import word_rule
 
 FEED = f"/feed/{LOCAL_WORKSPACE}/"
 
@@ -153,30 +154,73 @@ async def test_no_workspace_is_renamed_to_the_name_of_another(server: Server) ->
 
 
 @pytest.mark.own_database
-async def test_two_approvals_for_mail_are_set_in_the_matrix_and_hold(server: Server) -> None:
+async def test_a_rule_is_a_sentence_that_holds_says_what_it_changes_and_can_be_removed(
+    server: Server,
+) -> None:
     owner = await server.owner(name="Ada")
-    answer = await send(
-        owner, "/settings/policy", "/policy", **{"preset": "relay", "channel.email.count": "2"}
-    )
+    earlier = await server.stage(mail(60))
+    await server.decide(owner, earlier.run_id, earlier.actions[0].id, "approve")
+    typed = {
+        "subject": "channel email",
+        "condition": "recipients",
+        "number": "50",
+        "count": "2",
+        "who": "person",
+    }
+    owner.confirms = False
+    asked = await add_rule(owner, **typed)
+    assert "When E-mail goes to more than 50 people, ask 2 signed-in people." in asked.text
+    assert "It would have changed 1 of the last 1 decisions." in asked.text
+    owner.confirms = True
+    answer = await owner.confirm(asked)
     assert (answer.status_code, answer.headers["location"]) == (303, "/settings/policy?did=saved")
-    page = (await owner.get(answer.headers["location"])).text
-    assert "Saved." in page
-    assert "E-mail needs 2 different signed-in people." in page
     found = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
-    assert found.source["rule"] == [
-        {"name": "E-mail", "when": {"channel": "email"}, "ask": {"assurance": "person", "approvers": 2}}
+    assert [each["when"] for each in found.source["rule"]] == [
+        {"channel": "email", "recipients": {"at_least": 51}}
     ]
-    run = await server.stage(mail(1))
-    await server.decide(owner, run.run_id, run.actions[0].id, "approve")
-    assert (await server.action(run.actions[0].id)).status is Status.AWAITING_APPROVAL
-    # The row is filled in again, and the rest of the policy is kept when something else is saved.
-    assert (
-        '<option value="2" selected>' in page.partition('name="channel.email.count"')[2].partition("</tr>")[0]
+    assert [each["ask"] for each in found.source["rule"]] == [{"assurance": "person", "approvers": 2}]
+    page = (await owner.get("/settings/policy")).text
+    assert "It changes 1 of the last 1 decision" in page and "at_least = 51" in page
+    for count, status in ((50, Status.APPROVED), (51, Status.AWAITING_APPROVAL)):
+        run = await server.stage(mail(count))
+        server.clock.advance(seconds=86_400)
+        await server.decide(owner, run.run_id, run.actions[0].id, "approve")
+        assert (await server.action(run.actions[0].id)).status is status, count
+
+    for wrong in (
+        {"number": "many"},
+        {"condition": "amount", "number": "a lot"},
+        {"subject": "nothing"},
+        typed,
+    ):
+        refused = await add_rule(owner, **{**typed, **wrong})
+        assert (refused.status_code, "Nothing was saved" in refused.text) == (400, True), wrong
+    assert (await add_rule(owner, subject="channel x", condition="always", who="deny")).status_code == 303
+    assert "When X goes out, no one may approve it." in (await owner.get("/settings/policy")).text
+    found = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+    assert (await add_rule(owner, remove=found.source["rule"][0]["name"])).status_code == 303
+    found = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+    assert ["deny" in each for each in found.source["rule"]] == [True]
+
+
+def test_a_rule_that_says_more_than_a_sentence_is_not_put_into_one() -> None:
+    channels = {"email": "E-mail"}
+    ask = {"approvers": 1}
+    both = {"amount": {"at_least": "5 EUR"}, "recipients": {"at_least": 2}}
+    for when in (both, {"caller": "x"}, {"channel": ["email"]}, {"recipients": {"at_most": 3}}):
+        assert word_rule({"when": when, "ask": ask}, channels) is None, when
+    for more in ({"within_hours": 3}, {"people": ["ada@example.com"]}, {"assurance": "client"}):
+        assert word_rule({"when": {"channel": "email"}, "ask": ask | more}, channels) is None, more
+    said = word_rule(
+        {"when": {"amount": {"at_least": "500 EUR"}}, "ask": ask | {"people": ["role:owner"]}}, channels
     )
-    denied = {"preset": "people", "channel.email.count": "1", "channel.x.who": "deny"}
-    await send(owner, "/settings/policy", "/policy", **denied)
-    rules = (await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))).source["rule"]
-    assert [each["name"] for each in rules] == ["X"] and "deny" in rules[0]
+    assert said == "When anything is about 500 EUR or more, ask 1 owner."
+
+
+async def add_rule(browser: KeyedBrowser, **typed: str) -> httpx.Response:
+    page = (await browser.get("/settings/policy")).text
+    nonce = next(each.fields["nonce"] for each in forms(page) if each.address == "/settings/policy/rules")
+    return await browser.post("/settings/policy/rules", data={"nonce": nonce, **typed})
 
 
 @pytest.mark.own_database
@@ -353,8 +397,8 @@ async def test_rules_of_the_page_hold_and_are_shown_in_words(server: Server) -> 
     browser = await server.owner()
     assert (await save(browser, preset="people", rules=RULE)).status_code == 303
     page = (await browser.get("/settings/policy")).text
-    assert "Two for mail: if the channel is email, it needs 2 different signed-in people." in page
-    assert "Only people, signed in, and own rules." in page
+    assert "When E-mail goes out, ask 2 signed-in people." in page and "<bdi>Two for mail</bdi>." in page
+    assert "Only people, signed in; 1 rule of your own" in page
     found = await server.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
     assert (found.version, found.source["preset"], found.by) == (1, "people", "owner")
     again = await save(browser, preset="relay")

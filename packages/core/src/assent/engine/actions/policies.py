@@ -36,7 +36,7 @@ from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record, WireRecord
 from assent.kernel.times import iso_time
-from assent.ports import Row, Transaction
+from assent.ports import Row, Rows, Transaction
 from assent.present.rule_text import describe_need
 from assent.sql.loader import statements
 
@@ -185,29 +185,51 @@ class _Event(Record):
     facts: dict[str, Any]
 
 
+SHOWN: Final = 40
+"""Decisions that a page replays under each of its rules."""
+
+History = list[tuple[Action, Rows, list[_Event]]]
+
+
 def replay(workspace_id: WorkspaceId, draft: Policy, now_ms: int) -> Transaction[ReplayReport]:
     """Replay the approvals of the last 30 days under a draft."""
+    history, complete = yield from _read_history(workspace_id, now_ms, MOST_EVENTS)
+    return ReplayReport(_judge(history, draft), complete)
+
+
+def replay_each(
+    workspace_id: WorkspaceId, drafts: Iterable[Policy], now_ms: int
+) -> Transaction[list[ReplayReport]]:
+    """Replay the latest approvals of the last 30 days under each draft."""
+    history, complete = yield from _read_history(workspace_id, now_ms, SHOWN)
+    return [ReplayReport(_judge(history, draft), complete) for draft in drafts]
+
+
+def _read_history(workspace_id: WorkspaceId, now_ms: int, most: int) -> Transaction[tuple[History, bool]]:
     rows = yield statements.list_events_since(
-        workspace_id=workspace_id,
-        since_ms=now_ms - WINDOW_MS,
-        kinds=f" {' '.join(_KINDS)} ",
-        most=MOST_EVENTS,
+        workspace_id=workspace_id, since_ms=now_ms - WINDOW_MS, kinds=f" {' '.join(_KINDS)} ", most=most
     )
     told: dict[str, list[_Event]] = {}
     for row in reversed(rows):
         facts = msgspec.json.decode(row["body"])
         if isinstance(action_id := facts.get("actionId"), str):
             told.setdefault(action_id, []).append(_Event(row["kind"], row["at_ms"], facts))
-    found: list[tuple[int, ReplayedDecision]] = []
+    history: History = []
     for action_id, events in told.items():
         stored = yield statements.find_action(workspace_id=workspace_id, action_id=action_id)
         if stored:
             earlier = yield statements.list_revisions_with_views(
                 workspace_id=workspace_id, action_id=ActionId(action_id)
             )
-            found += replay_action(actions.action_of(stored[0]), earlier, events, draft)
-    found.sort(key=lambda each: each[0])
-    return ReplayReport(tuple(each for _, each in found), len(rows) < MOST_EVENTS)
+            history.append((actions.action_of(stored[0]), earlier, events))
+    return history, len(rows) < most
+
+
+def _judge(history: History, draft: Policy) -> tuple[ReplayedDecision, ...]:
+    found = [
+        each for action, earlier, events in history for each in replay_action(action, earlier, events, draft)
+    ]
+    return tuple(each for _, each in sorted(found, key=lambda each: each[0]))
 
 
 def replay_action(

@@ -1,18 +1,19 @@
-"""The policy of the current workspace: a preset, a matrix by risk and channel, further rules as TOML, and
-all of it in words."""
+"""The policy of the current workspace: a preset, and rules as sentences, each with what it changed lately; and all of
+it as TOML."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any, Final
 
+import msgspec
 from starlette.responses import Response
 
 from assent.engine.actions import policies
-from assent.engine.actions.policies import PolicyVersion
+from assent.engine.actions.policies import PolicyVersion, ReplayReport
 from assent.gate.policy import PRESETS, Policy
+from assent.gate.rules.matching import read_number
 from assent.gate.rules.source import NO_PRESET, BadPolicy, write_toml
 from assent.gate.views import Severity
 from assent.kernel.limits import (
@@ -26,147 +27,99 @@ from assent.kernel.limits import (
 )
 from assent.kernel.structs import Record
 from assent.ports import Transaction
-from assent.present.rule_text import PRESET_WORDS, describe_policy, name_policy
-from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
+from assent.present.rule_text import PRESET_WORDS, describe_policy, describe_rule, name_policy
+from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.use_cases.workspaces import set_policy
 
-# The matrix of a policy: a row for each risk and channel, with how many people must approve. Pure.
+# A rule as a sentence: “When E-mail goes to more than 50 people, ask 2 signed-in people.” Pure.
 #
-# A cell is a rule whose `when` is that risk or channel alone. Rules that ask for something else stay as they are
-# written, in the text below the matrix.
+# The same rule stands in the TOML below it. One that says more than such a sentence is shown in the words of
+# `present/rule_text.py`.
 
-WHO: Final = {
-    "": "As the policy says",
-    "person": "A signed-in person",
-    "passkey": "A person with a passkey",
-    "deny": "No one (denied)",
+ANYTHING: Final = "anything"
+CONDITIONS: Final = {
+    "always": "goes out",
+    "recipients": "goes to more than … people",
+    "amount": "is about an amount of at least …",
 }
-COUNTS: Final = {"1": "1 approval", "2": "2 approvals", "3": "3 approvals"}
-PEOPLE: Final = {"": "Anyone who may decide", "role:owner": "Owners only"}
+WHO: Final = {
+    "person": ("signed-in person", "signed-in people"),
+    "passkey": ("person with a passkey", "people with passkeys"),
+    "owner": ("owner", "owners"),
+}
+DENY: Final = "deny"
+COUNTS: Final = ("1", "2", "3")
 DENIED: Final = "The policy of this workspace allows none of it."
-MOST_ROWS: Final = 22
-"""Four fields of each row fit into one form. Rules about further channels are written as text."""
-KEYS: Final = frozenset({"assurance", "approvers", "people", "not_proposer"})
+OWNER: Final = "role:owner"
 
 
-class MatrixRow(Record, kw_only=True):
-    """A risk or a channel, and what it needs."""
-
-    key: str
-    value: str
-    label: str
-    who: str = ""
-    approvers: str = "1"
-    people: str = ""
-    not_proposer: bool = False
-
-    @property
-    def name(self) -> str:
-        """The prefix of its fields in the form."""
-        return f"{self.key}.{self.value}"
-
-    @property
-    def is_set(self) -> bool:
-        return bool(self.who)
+def list_subjects(channels: Mapping[str, str]) -> dict[str, str]:
+    """What a sentence can be about, by the value of its field: a channel, a risk or anything."""
+    risks = {f"risk {each.value}": f"anything of {each.value} risk" for each in reversed(Severity)}
+    return {**{f"channel {name}": label for name, label in channels.items()}, **risks, ANYTHING: ANYTHING}
 
 
-def list_rows(channels: Mapping[str, str]) -> tuple[MatrixRow, ...]:
-    """The empty matrix of a server with these channels."""
-    risks = (
-        MatrixRow(key="risk", value=each.value, label=f"{each.value.capitalize()} risk")
-        for each in reversed(Severity)
-    )
-    rows = (MatrixRow(key="channel", value=name, label=label) for name, label in channels.items())
-    return tuple(islice((*risks, *rows), MOST_ROWS))
+def read_rule(form: Mapping[str, str], channels: Mapping[str, str]) -> dict[str, Any] | str:
+    """The rule of a filled-in sentence, or what is wrong with it."""
+    subject, condition, who = form.get("subject", ""), form.get("condition", ""), form.get("who", "")
+    if subject not in list_subjects(channels) or condition not in CONDITIONS or who not in (*WHO, DENY):
+        return "Choose what the rule is about, when it holds and who decides."
+    key, _, value = subject.partition(" ")
+    when: dict[str, Any] = {key: value} if value else {}
+    number = form.get("number", "").strip()
+    if condition == "recipients":
+        if not number.isascii() or not number.isdigit() or len(number) > 6:
+            return "Write how many people, in digits."
+        when["recipients"] = {"at_least": int(number) + 1}
+    elif condition == "amount":
+        if read_number(number.upper()) is None:
+            return "Write an amount as digits, with its currency if it has one: 500 EUR."
+        when["amount"] = {"at_least": number.upper()}
+    rule: dict[str, Any] = {"when": when}
+    if who == DENY:
+        rule["deny"] = DENIED
+    else:
+        count = form.get("count", "")
+        ask: dict[str, Any] = {
+            "assurance": "passkey" if who == "passkey" else "person",
+            "approvers": int(count) if count in COUNTS else 1,
+        }
+        ask |= {"people": [OWNER]} if who == "owner" else {}
+        ask |= {"not_proposer": True} if "apart" in form else {}
+        rule["ask"] = ask
+    return {"name": str(word_rule(rule, channels)).rstrip("."), **rule}
 
 
-def split_source(
-    source: Mapping[str, Any], channels: Mapping[str, str]
-) -> tuple[tuple[MatrixRow, ...], list[dict[str, Any]]]:
-    """The matrix of a policy, and the rules that do not fit into it."""
-    rows = {row.name: row for row in list_rows(channels)}
-    rest: list[dict[str, Any]] = []
-    for rule in source.get("rule", []):
-        row = _read_rule(rule, rows)
-        if row is None or rows[row.name].is_set:
-            rest.append(rule)
-        else:
-            rows[row.name] = row
-    return tuple(rows.values()), rest
-
-
-def _read_rule(rule: Mapping[str, Any], rows: Mapping[str, MatrixRow]) -> MatrixRow | None:
-    """The row that a rule fills; None if it says more than a row can."""
-    when = rule.get("when", {})
-    if not isinstance(when, dict) or len(when) != 1:
+def word_rule(rule: Mapping[str, Any], channels: Mapping[str, str]) -> str | None:
+    """The sentence of a rule; None if the rule says more than a sentence can."""
+    when, ask = dict(rule.get("when", {})), dict(rule.get("ask", {}))
+    found = [key for key in ("channel", "risk") if key in when]
+    key = found[0] if found else ""
+    named = list_subjects(channels).get(f"{key} {when.pop(key)}" if key else ANYTHING)
+    condition, asked_of = "goes out", [each for each in ("recipients", "amount") if each in when]
+    for about, words in (("recipients", "goes to more than {:,} people"), ("amount", "is about {} or more")):
+        bound = when.get(about)
+        if asked_of == [about] and isinstance(bound, dict) and [*bound] == ["at_least"]:
+            least = when.pop(about)["at_least"]
+            condition = words.format(least - 1 if about == "recipients" else least)
+    if named is None or when:
         return None
-    [(key, value)] = when.items()
-    known = rows.get(f"{key}.{value}") if isinstance(value, str) else None
-    if known is None or rule.get("name") != known.label:
+    opening = f"When {named} {condition}"
+    if "deny" in rule:
+        return f"{opening}, no one may approve it."
+    people = ask.pop("people", None)
+    who = "owner" if people == [OWNER] else ask.get("assurance", "person")
+    count, apart = ask.pop("approvers", 1), ask.pop("not_proposer", False)
+    ask.pop("assurance", None)
+    if ask or who not in WHO or people not in (None, [OWNER]):
         return None
-    if rule.get("deny") == DENIED and "ask" not in rule:
-        return MatrixRow(key=known.key, value=known.value, label=known.label, who="deny")
-    ask = rule.get("ask")
-    if not isinstance(ask, dict) or "deny" in rule or not ask.keys() <= KEYS:
-        return None
-    people = ask.get("people", [])
-    only = people[0] if isinstance(people, list) and len(people) == 1 else "" if not people else None
-    who, count = ask.get("assurance", "person"), str(ask.get("approvers", 1))
-    if who not in WHO or count not in COUNTS or only not in PEOPLE:
-        return None
-    return MatrixRow(
-        key=known.key,
-        value=known.value,
-        label=known.label,
-        who=who,
-        approvers=count,
-        people=str(only),
-        not_proposer=ask.get("not_proposer") is True,
-    )
-
-
-def read_form(form: Mapping[str, str], channels: Mapping[str, str]) -> tuple[MatrixRow, ...]:
-    """The matrix that a person filled in. More than one approval implies signed-in people."""
-    return tuple(_read_row(form, row) for row in list_rows(channels))
-
-
-def _read_row(form: Mapping[str, str], row: MatrixRow) -> MatrixRow:
-    who, count = form.get(f"{row.name}.who", ""), form.get(f"{row.name}.count", "1")
-    people, apart = form.get(f"{row.name}.people", ""), f"{row.name}.apart" in form
-    asks_more = count in ("2", "3") or people == "role:owner" or apart
-    if who not in WHO or (not who and asks_more):
-        who = "person"
-    return MatrixRow(
-        key=row.key,
-        value=row.value,
-        label=row.label,
-        who=who,
-        approvers=count if count in COUNTS else "1",
-        people=people if people in PEOPLE else "",
-        not_proposer=apart,
-    )
-
-
-def write_rules(rows: tuple[MatrixRow, ...]) -> list[dict[str, Any]]:
-    """The rules of the rows that ask for something."""
-    return [_write_rule(row) for row in rows if row.is_set]
-
-
-def _write_rule(row: MatrixRow) -> dict[str, Any]:
-    rule: dict[str, Any] = {"name": row.label, "when": {row.key: row.value}}
-    if row.who == "deny":
-        return {**rule, "deny": DENIED}
-    ask: dict[str, Any] = {"assurance": row.who, "approvers": int(row.approvers)}
-    if row.people:
-        ask["people"] = [row.people]
-    if row.not_proposer:
-        ask["not_proposer"] = True
-    return {**rule, "ask": ask}
+    asked = f"{count} {WHO[who][count != 1]}" + (" who did not propose it" if apart else "")
+    return f"{opening}, ask {asked}."
 
 
 RETENTION: Final = (
     ("The audit log and all decisions", "without a limit"),
-    ("Drafts without a decision can be approved", f"{ACTION_TTL_MS // DAY_MS} days"),
+    ("Drafts expire", f"after {ACTION_TTL_MS // DAY_MS} days"),
     (
         "Review links",
         f"{REVIEW_TTL_SECONDS // 86_400} days unless the settings of the server say otherwise",
@@ -197,74 +150,138 @@ class TypedPolicy(Record):
     """The form as a person filled it in, or as the present policy fills it in."""
 
     preset: str
-    rows: tuple[MatrixRow, ...]
     rules: str
-    """The rules that do not fit into the matrix, as TOML."""
+    """The rules as TOML."""
 
 
 async def policy(visit: Visit) -> Response:
-    """Show or change who may approve what."""
+    """Show or change who may approve what, as a preset and rules in TOML."""
     typed: TypedPolicy | None = None
     wrong: list[str] = []
-    channels = visit.services.effects.channels
     if visit.request.method == "POST":
         visit.require_owner()
         form = await visit.form(visit.here("policy"))
-        text = form.get("rules", "").replace("\r\n", "\n")
-        typed = TypedPolicy(form.get("preset", ""), read_form(form, channels), text)
-        wrong = await _save(visit, form, typed)
+        typed = TypedPolicy(form.get("preset", ""), form.get("rules", "").replace("\r\n", "\n"))
+        wrong = await _save_text(visit, form, typed)
         if not wrong:
             return visit.go("/settings/policy?did=saved")
+    return await _show(visit, typed, wrong)
 
-    def look() -> Transaction[tuple[Policy, PolicyVersion]]:
+
+async def change_rules(visit: Visit) -> Response:
+    """Add a rule that is a sentence, or remove a rule."""
+    visit.require_owner()
+    form = await visit.form(visit.here("rules"))
+    source = dict((await visit.read(lambda: policies.find_version(visit.workspace_id))).source)
+    rules = list(source.get("rule", ()))
+    if "remove" in form:
+        kept = [each for each in rules if each.get("name") != form["remove"]]
+        title, button, wrong = "Remove this rule?", "Remove the rule", []
+    else:
+        made = read_rule(form, visit.services.effects.channels)
+        kept, title, button = [*rules, made], "Add this rule?", "Add the rule"
+        wrong = [made] if isinstance(made, str) else []
+    changed = {name: value for name, value in source.items() if name != "rule"}
+    if not wrong:
+        wrong = await _save(visit, form, changed | ({"rule": kept} if kept else {}), title, button)
+    return await _show(visit, None, wrong, form) if wrong else visit.go("/settings/policy?did=saved")
+
+
+async def _show(
+    visit: Visit, typed: TypedPolicy | None, wrong: list[str], sentence: Mapping[str, str] | None = None
+) -> Response:
+    channels = visit.services.effects.channels
+
+    def look() -> Transaction[tuple[Policy, PolicyVersion, list[ReplayReport]]]:
         found = yield from policies.find(visit.workspace_id)
-        return found, (yield from policies.find_version(visit.workspace_id))
+        without = [
+            msgspec.structs.replace(found, rules=tuple(other for other in found.rules if other is not each))
+            for each in found.rules
+        ]
+        reports = yield from policies.replay_each(visit.workspace_id, (found, *without), visit.now_ms)
+        return found, (yield from policies.find_version(visit.workspace_id)), reports
 
-    found, version = await visit.read(look)
+    found, version, (now, *reports) = await visit.read(look)
+    written = version.source.get("rule", [])
+    rows = [
+        (rule.name, word_rule(source, channels) or describe_rule(rule), _count_changes(now, report))
+        for rule, source, report in zip(found.rules, written, reports, strict=True)
+    ]
+    source = {"rule": written} if written else {}
     values = {
         "section": "policy",
         "choices": CHOICES,
-        "typed": typed or _fill_in(version.source, channels),
+        "typed": typed or TypedPolicy(version.source.get("preset", ""), write_toml(source).strip()),
+        "is_text": typed is not None,
         "wrong": wrong,
         "saved": visit.query("did") == "saved" and not wrong,
-        "who": WHO,
-        "counts": COUNTS,
-        "people": PEOPLE,
+        "rules": rows,
+        "decided": len(now.decisions),
+        "subjects": list_subjects(channels),
+        "conditions": CONDITIONS,
+        "who": [*((key, many) for key, (_, many) in WHO.items()), (DENY, "no one: it is denied")],
+        "counts": [(each, each) for each in COUNTS],
+        "sentence": sentence if sentence is not None else visit.request.query_params,
         "name": name_policy(found),
-        "lines": describe_policy(found),
+        "lines": describe_policy(msgspec.structs.replace(found, rules=())),
         "latest": version,
         "set_at": visit.when(version.at_ms),
         "nonce": visit.nonce(visit.here("policy")),
+        "rules_nonce": visit.nonce(visit.here("rules")),
         "retention": RETENTION,
     }
     return visit.page("settings_policy.html", values, status=400 if wrong else 200)
 
 
-def _fill_in(source: dict[str, Any], channels: Mapping[str, str]) -> TypedPolicy:
-    rows, rest = split_source(source, channels)
-    return TypedPolicy(source.get("preset", ""), rows, write_toml({"rule": rest}).strip() if rest else "")
+def _count_changes(now: ReplayReport, other: ReplayReport) -> int:
+    return sum(one.would_be != two.would_be for one, two in zip(now.decisions, other.decisions, strict=True))
 
 
-async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[str]:
+async def _save_text(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[str]:
     """Save what was typed and a person confirmed. Returns the problems, each in one sentence."""
     if typed.preset not in (*PRESETS, NO_PRESET):
         return ["Choose one of the policies."]
     try:
         written = tomllib.loads(typed.rules)
-        own = written.pop("rule", [])
-        rules = [*write_rules(typed.rows), *own] if isinstance(own, list) else own
-        source = {"preset": typed.preset, **written, **({"rule": rules} if rules else {})}
-        drafted = await visit.read(lambda: policies.read(source))
-        facts = (("Workspace", visit.place.name), ("Policy", name_policy(drafted)))
-        text = " ".join(describe_policy(drafted))
-        await visit.confirm(form, "Change the policy?", text, "Change the policy", facts)
-        by = visit.person.label
-        await set_policy(visit.workspace_id, source, visit.now_ms, visit.write, by=by)
     except tomllib.TOMLDecodeError as error:
         return [f"The rules cannot be read: {error}."]
+    return await _save(
+        visit, form, {"preset": typed.preset, **written}, "Change the policy?", "Change the policy"
+    )
+
+
+async def _save(
+    visit: Visit, form: dict[str, str], source: dict[str, Any], title: str, button: str
+) -> list[str]:
+    def look() -> Transaction[tuple[Policy, list[ReplayReport]]]:
+        drafted = yield from policies.read(source)
+        found = yield from policies.find(visit.workspace_id)
+        return drafted, (yield from policies.replay_each(visit.workspace_id, (found, drafted), visit.now_ms))
+
+    try:
+        drafted, (now, then) = await visit.read(look)
+        facts: tuple[tuple[str, str], ...] = (
+            ("Workspace", visit.place.name),
+            ("Policy", name_policy(drafted)),
+        )
+        if now.decisions:
+            told = f"It would have changed {_count_changes(now, then)} of the last {len(now.decisions)} decisions."
+            facts += (("Looking back", told),)
+        channels = visit.services.effects.channels
+        rules = [
+            word_rule(each, channels) or describe_rule(rule)
+            for each, rule in zip(source.get("rule", ()), drafted.rules, strict=True)
+        ]
+        text = " ".join((*describe_policy(msgspec.structs.replace(drafted, rules=())), *rules))
+        await visit.confirm(form, title, text, button, facts)
+        by = visit.person.label
+        await set_policy(visit.workspace_id, source, visit.now_ms, visit.write, by=by)
     except BadPolicy as bad:
         return [f"{each.path}: this must be {each.expected}, and it is {each.got}." for each in bad.problems]
     return []
 
 
-SCREENS: Final = (Screen("/settings/policy", policy, "settings", LOOK_AND_SEND),)
+SCREENS: Final = (
+    Screen("/settings/policy", policy, "settings", LOOK_AND_SEND),
+    Screen("/settings/policy/rules", change_rules, "settings", SEND),
+)
