@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from assent.engine.core.jobs import JobKind as JobKind
     from assent.engine.core.services import Services as Services
     from assent.engine.core.tenancy import Principal as Principal
+    from assent.engine.people.chat import ChatEvent as ChatEvent
+    from assent.engine.people.chat import ChatInstallation as ChatInstallation
+    from assent.engine.people.chat import ChatLink as ChatLink
+    from assent.engine.people.chat import end_link as _end_chat_link
+    from assent.engine.people.chat import list_installations as _list_chat_apps
+    from assent.engine.people.chat import list_links as _list_chat_links
+    from assent.engine.people.chat import make_code as _make_chat_code
     from assent.extensions.hooks import Command as Command
     from assent.extensions.hooks import DoctorCheck as DoctorCheck
     from assent.extensions.hooks import Extension as Extension
@@ -66,6 +73,7 @@ if TYPE_CHECKING:
     from assent.ports.store import Store as Store
     from assent.ports.store import StoreUnavailable as StoreUnavailable
     from assent.ports.store import Transaction as Transaction
+    from assent.present.notes import NoteCard as NoteCard
     from assent.serving.web.shell.console import LOOK as LOOK
     from assent.serving.web.shell.console import LOOK_AND_SEND as LOOK_AND_SEND
     from assent.serving.web.shell.console import SEND as SEND
@@ -93,10 +101,19 @@ if TYPE_CHECKING:
     from assent.tools.definition import Behaviour as Behaviour
     from assent.tools.definition import Call as Call
     from assent.tools.definition import Tool as Tool
+    from assent.use_cases.chat import ChatAnswer as ChatAnswer
+    from assent.use_cases.chat import decide as _decide_in_chat
+    from assent.use_cases.chat import link as _link_chat_account
     from assent.use_cases.runs import prepare as _prepare_run
 
     read_action = _read_action
     prepare_run = _prepare_run
+    decide_in_chat = _decide_in_chat
+    link_chat_account = _link_chat_account
+    make_chat_code = _make_chat_code
+    list_chat_apps = _list_chat_apps
+    list_chat_links = _list_chat_links
+    end_chat_link = _end_chat_link
 
 HOMES: Final = {
     "assent.cli.session": "CommandSession Failure",
@@ -105,6 +122,8 @@ HOMES: Final = {
     "assent.engine.core.jobs": "Job JobKind",
     "assent.engine.core.services": "Services",
     "assent.engine.core.tenancy": "Principal",
+    "assent.engine.people.chat": "ChatEvent ChatInstallation ChatLink end_link=end_chat_link "
+    "list_installations=list_chat_apps list_links=list_chat_links make_code=make_chat_code",
     "assent.extensions.hooks": "Command DoctorCheck Extension ExtensionProcess OwnSetting",
     "assent.gate.effects": "EXECUTE",
     "assent.gate.records": "Action ExecutionState Media Run Status",
@@ -119,6 +138,7 @@ HOMES: Final = {
     "assent.ports.context": "Draft Picture Preparation StagedEffect",
     "assent.ports.notifiers": "Notification NotificationReceipt Notifier NotifierContext",
     "assent.ports.store": "Clock Row Store StoreUnavailable Transaction",
+    "assent.present.notes": "NoteCard",
     "assent.serving.web.shell.console": "LOOK LOOK_AND_SEND Screen SEND Visit",
     "assent.serving.web.shell.problems": "Link NOT_FOUND PageProblem PageRefused",
     "assent.serving.web.shell.public_pages": "PublicPages",
@@ -126,6 +146,7 @@ HOMES: Final = {
     "assent.sql.components": "Component How Place",
     "assent.tools.arguments": "ActionIdArgument IdempotencyKey PageSize RunIdArgument TenantIdArgument",
     "assent.tools.definition": "Behaviour Call DECIDES FIRES READS Tool WRITES",
+    "assent.use_cases.chat": "ChatAnswer decide=decide_in_chat link=link_chat_account",
     "assent.use_cases.runs": "prepare=prepare_run",
 }
 """The module of each name."""

@@ -112,6 +112,7 @@ def describe_approval(approval: Approval) -> str:
     said = {
         Assurance.AGENT: "passed on by your agent; the server did not see who said it",
         Assurance.LINK: f"on the review page by someone who had its link, as “{approval.by}”",
+        Assurance.CHAT_APP: f"{approval.by}, in a chat app, with a linked account",
         Assurance.CLIENT: f"{approval.by}, in the chat program or in a signed-in browser",
         Assurance.PERSON: f"{approval.by}, signed in",
         Assurance.PASSKEY: f"{approval.by}, with a passkey",

@@ -27,8 +27,9 @@ RANK: Final[dict[Assurance, int]] = {
     Assurance.AGENT: 0,
     Assurance.LINK: 0,  # the agent holds the link too
     Assurance.CLIENT: 1,
-    Assurance.PERSON: 2,
-    Assurance.PASSKEY: 3,
+    Assurance.CHAT_APP: 2,  # a linked account of a chat app; whoever administers that app could sign for it
+    Assurance.PERSON: 3,
+    Assurance.PASSKEY: 4,
 }
 
 

@@ -60,6 +60,7 @@ class Assurance(enum.StrEnum):
     AGENT = "agent"
     LINK = "link"
     CLIENT = "client"
+    CHAT_APP = "chat_app"
     PERSON = "person"
     PASSKEY = "passkey"
 

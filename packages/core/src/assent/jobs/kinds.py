@@ -62,7 +62,9 @@ def core_kinds(app: App) -> dict[str, JobKind]:
             serve(lambda services, job: long_runs.finish(services, partial(_find_tool, app), job)), apart=True
         ),
         mailed_links.MAIL_JOB: JobKind(serve(mailed_links.send), apart=True),
-        notifications.NOTIFY_JOB: JobKind(serve(notifications.notify_target), apart=True),
+        notifications.NOTIFY_JOB: JobKind(
+            serve(notifications.notify_target), apart=True, lease_ms=notifications.LEASE_MS
+        ),
         "remind_people": JobKind(
             sweeping(store, clock, notifications.enqueue_due), every_ms=notifications.EVERY_MS
         ),

@@ -7,10 +7,13 @@ behind it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assent.gate.webhooks import WebhookReply
 from assent.kernel.structs import Record
+
+if TYPE_CHECKING:
+    from assent.present.notes import NoteCard
 
 
 class Notification(Record):
@@ -26,6 +29,9 @@ class Notification(Record):
     """The message that it replaces where the service can edit; otherwise it follows that one."""
     quiet: bool = False
     """Whether it should arrive without a sound."""
+    cards: tuple[NoteCard, ...] = ()
+    """The actions themselves, for the notifiers of a workspace whose kind ends with `_app`. Such a message replaces
+    the one of its run at every change, so that it always shows the present state."""
 
 
 class NotificationReceipt(Record):

@@ -3,7 +3,8 @@
 A note leaves the house: the services that carry it can read it. It therefore has the workspace's
 name, the number of actions, and the kind and risk of each, which follow from the declared type. It
 never has a title, text, recipient, argument or account, because those may be personal data. After a
-decision it has the name of the person who decided.
+decision it has the name of the person who decided. A message in which people decide is another thing: whoever sets it
+up wants the content there (`NoteCard`).
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from assent.gate.next_try import is_tried_again
+from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import is_expired
 from assent.gate.records import WORKFLOW, Action, Assurance, ExecutionState, Status
 from assent.gate.rules.drift import read_changes
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
 from assent.kernel.times import full_time
+from assent.present.cards import render_content
+from assent.present.status_report import SECTION_TITLES, find_section
 
 NAMED: Final = 4
 """Kinds of actions that a note names."""
@@ -132,3 +136,41 @@ def read_approval(action: Action) -> DecisionWords | None:
     if held is None:
         return None
     return DecisionWords("approved", held.by, held.at_ms, HOW.get(held.claim, ""))
+
+
+class NoteCard(Record, kw_only=True):
+    """An action as a message shows it: whole, in its present state."""
+
+    action_id: str
+    digest: str
+    title: str
+    text: str
+    """Its facts and its whole content."""
+    state: str
+    """What became of it, and who decided; empty while it waits."""
+    may_decide: bool
+    """Whether the policy lets someone decide it in a chat app."""
+    url: str
+
+
+def make_note_card(
+    action: Action, policy: Policy, words: DecisionWords | None, url: str, now_ms: int
+) -> NoteCard:
+    """Return an action as a message shows it that people decide in: its facts, its content whole, what became of it,
+    and whether the policy lets someone decide it there."""
+    needed = policy.require(action)
+    waits = is_waiting(action, now_ms)
+    may = waits and not needed.denied and suffices(Assurance.CHAT_APP, needed.assurance)
+    state = "" if waits else SECTION_TITLES[find_section(action, now_ms)]
+    if not waits and action.execution_state is ExecutionState.EXECUTING:
+        state = "It is being sent"
+    by = f"{words.verb} by {words.by}{words.how} at {full_time(words.at_ms)}" if words is not None else ""
+    return NoteCard(
+        action_id=action.action_id,
+        digest=action.digest,
+        title=action.view.heading,
+        text=render_content(action),
+        state=". ".join(each for each in (state, by) if not waits and each),
+        may_decide=may and action.view.unfit is None,
+        url=url,
+    )

@@ -15,6 +15,7 @@ ONE: Final = {
     Assurance.AGENT: "anyone with the link",
     Assurance.LINK: "anyone with the link",
     Assurance.CLIENT: "a person who answers in their chat program or in a signed-in browser",
+    Assurance.CHAT_APP: "a person in a chat app, with the account that they linked here",
     Assurance.PERSON: "a signed-in person",
     Assurance.PASSKEY: "a person with a passkey",
 }
@@ -22,6 +23,7 @@ MANY: Final = {
     Assurance.AGENT: "{count} different approvers",
     Assurance.LINK: "{count} different approvers",
     Assurance.CLIENT: "{count} different people in signed-in browsers",
+    Assurance.CHAT_APP: "{count} different people in chat apps",
     Assurance.PERSON: "{count} different signed-in people",
     Assurance.PASSKEY: "{count} different people with passkeys",
 }

@@ -34,7 +34,7 @@ from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS, HOUR_MS
 
 LOW, MEDIUM, HIGH = Severity.LOW, Severity.MEDIUM, Severity.HIGH
-AGENT, LINK, CLIENT, PERSON, PASSKEY = Assurance
+AGENT, LINK, CLIENT, CHAT_APP, PERSON, PASSKEY = Assurance
 OWNERS = ApproverGroup(("role:owner",))
 TEAM = ApproverGroup(("person:ada", "person:bob"), approvers=2)
 RANKED = Policy(Requirement(AGENT), Requirement(CLIENT), Requirement(PERSON))

@@ -51,6 +51,8 @@ class Listener(Record):
     listener_id: str
     wants: tuple[str, ...]
     url: str
+    kind: str = ""
+    """The kind of its notifier."""
 
 
 class Staged(Record, kw_only=True):
@@ -291,7 +293,9 @@ def list_listeners(workspace_id: WorkspaceId) -> Transaction[tuple[Listener, ...
     """Return who may hear of a change in a workspace."""
     rows = yield statements.list_listeners(workspace_id=workspace_id, server=SYSTEM_WORKSPACE)
     return tuple(
-        Listener(row["workspace_id"], row["listener_id"], tuple(row["wants"].split()), row["url"])
+        Listener(
+            row["workspace_id"], row["listener_id"], tuple(row["wants"].split()), row["url"], row["kind"]
+        )
         for row in rows
     )
 

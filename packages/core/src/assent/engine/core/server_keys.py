@@ -63,6 +63,11 @@ class ServerKeys:
         return KeyRing.for_purpose(self.master, "client dialog")
 
     @cached_property
+    def chat_codes(self) -> KeyRing:
+        """Sign the codes by which people link an account of a chat app."""
+        return KeyRing.for_purpose(self.master, "chat code")
+
+    @cached_property
     def wrapped_servers(self) -> KeyRing:
         """Identify a wrapped server by its command, folder and environment, without revealing them."""
         return KeyRing.for_purpose(self.master, "wrapped server")

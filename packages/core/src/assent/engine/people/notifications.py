@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.engine.actions import actions, hooks
+from assent.engine.actions import actions, hooks, policies
 from assent.engine.actions.hooks import ApprovalEnded, Decided, Listener, Settled, Staged
 from assent.engine.core import jobs, journal, tenancy
 from assent.engine.core.jobs import Job, JobFailed
@@ -38,6 +38,7 @@ from assent.present.notes import (
     DecisionWords,
     describe_decisions,
     is_unsent,
+    make_note_card,
     read_approval,
     say_when_expired,
     summarize,
@@ -46,11 +47,15 @@ from assent.sql.loader import statements
 
 log = logging.getLogger("assent.notifications")
 
-Cause = Literal["waiting", "decided", "unknown", "stopped", "unsent", "reminder", "held", "uncopied", "test"]
+Cause = Literal[
+    "waiting", "changed", "decided", "unknown", "stopped", "unsent", "reminder", "held", "uncopied", "test"
+]
 
 NOTIFY_JOB: Final = "notify_people"
 UNSENT_AFTER_MS: Final = HOUR_MS
 """How long an approved action may stay unsent before people are notified."""
+LEASE_MS: Final = 4 * SECOND_MS
+"""How long a message stays as a process left it that died while it wrote it."""
 DECIDED_WITHIN_MS: Final = 10 * SECOND_MS
 """Decisions about a run in this time share one note."""
 MESSAGES_KEPT_MS: Final = 60 * DAY_MS
@@ -59,6 +64,7 @@ EVENTS: Final = 500
 
 _CHOICES: Final[dict[str, str]] = {
     "waiting": "waiting",
+    "changed": "waiting",
     "decided": "decided",
     "unknown": "problems",
     "stopped": "problems",
@@ -70,7 +76,11 @@ _CHOICES: Final[dict[str, str]] = {
 """The choice of a person that each cause belongs to."""
 
 
-_ASKING: Final = ("waiting", "reminder", "decided")
+_ASKING: Final = ("waiting", "changed", "reminder", "decided")
+SHOWS_ACTIONS: Final = "_app"
+"""The end of the kinds whose messages show the actions of a run as they are now."""
+TURNS: Final = 5
+"""How often such a message is written again because an action changed meanwhile."""
 
 
 class _Order(Record):
@@ -119,6 +129,8 @@ def _enqueue(
     after_ms: int = 0,
 ) -> Transaction[None]:
     for listener in listeners:
+        if cause == "changed" and not listener.kind.endswith(SHOWS_ACTIONS):
+            continue
         if not listener.url and _CHOICES[cause] in listener.wants:
             yield from jobs.enqueue(
                 workspace_id,
@@ -133,6 +145,12 @@ def _enqueue(
                 due_ms=now_ms + after_ms,
                 now_ms=now_ms,
             )
+
+
+def _ask_about_change(listeners: tuple[Listener, ...], action: Action, now_ms: int) -> Transaction[None]:
+    """Enqueue that the messages which show this action are written again."""
+    about = f"{action.action_id}:{action.version}"
+    yield from _enqueue(listeners, action.workspace_id, action.run_id, "changed", now_ms, about=about)
 
 
 def ask_about_staged(staged: Staged) -> Transaction[None]:
@@ -150,6 +168,7 @@ def ask_about_decision(decided: Decided) -> Transaction[None]:
     """Enqueue the note that replaces or follows the one about a waiting action, and in an hour one about an
     approved action that no job sends."""
     action, now_ms = decided.action, decided.at_ms
+    yield from _ask_about_change(decided.listeners, action, now_ms)
     if decided.move is Move.EDIT:
         return
     told = partial(_enqueue, decided.listeners, action.workspace_id, action.run_id)
@@ -166,9 +185,10 @@ def ask_about_decision(decided: Decided) -> Transaction[None]:
 
 def ask_about_ended(ended: ApprovalEnded) -> Transaction[None]:
     """Enqueue the note that an action waits again, unless a person decided so."""
+    action = ended.action
+    yield from _ask_about_change(ended.listeners, action, ended.at_ms)
     if ended.decided:
         return
-    action = ended.action
     cause: Cause = "stopped" if read_changes(action) else "waiting"
     about = f"{action.action_id}:{action.version}"
     yield from _enqueue(ended.listeners, action.workspace_id, action.run_id, cause, ended.at_ms, about=about)
@@ -177,6 +197,7 @@ def ask_about_ended(ended: ApprovalEnded) -> Transaction[None]:
 def ask_about_outcome(settled: Settled) -> Transaction[None]:
     """Enqueue the note about an action that was not sent, or whose outcome is unknown."""
     action = settled.action
+    yield from _ask_about_change(settled.listeners, action, settled.at_ms)
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         yield from _enqueue(settled.listeners, action.workspace_id, action.run_id, "unknown", settled.at_ms)
     elif action.status is Status.FAILED or is_unsent(action, settled.at_ms):
@@ -220,7 +241,16 @@ async def notify_target(services: Services, job: Job) -> None:
         return
     receipt = await _send(services, found, job.key)
     now_ms = services.clock.now_ms()
-    await services.store.write(lambda: _record(services, found, receipt, now_ms))
+    await services.store.write(partial(_record, services, found, receipt, now_ms))
+    for _ in range(TURNS):
+        # Two jobs may write one message: the one that writes last looks again whether it wrote what is so.
+        if not found.note.cards or receipt.problem:
+            break
+        later = await services.store.read(partial(_prepare, services, job.workspace_id, order))
+        if later is None or later.note.cards == found.note.cards:
+            break
+        found, receipt = later, await _send(services, later, job.key)
+        await services.store.write(partial(_record, services, found, receipt, services.clock.now_ms()))
     if receipt.problem and not receipt.gone:
         raise JobFailed(f"no one was notified: {receipt.problem}")
 
@@ -303,7 +333,7 @@ def _prepare(services: Services, workspace_id: WorkspaceId, order: _Order) -> Tr
             if person is not None and not (yield from members.may_see(person, action.workspace_id)):
                 continue
             places[action.workspace_id] = (yield from tenancy.get_workspace(action.workspace_id)).name
-        if order.cause != "decided" and not WORDS[order.cause].concerns(action, now_ms):
+        if order.cause not in ("decided", "changed") and not WORDS[order.cause].concerns(action, now_ms):
             continue
         if order.cause in ("waiting", "reminder") and (yield from _has_approved(action, approver)):
             continue
@@ -312,7 +342,13 @@ def _prepare(services: Services, workspace_id: WorkspaceId, order: _Order) -> Tr
         return None
     runs = tuple(dict.fromkeys((each.workspace_id, str(each.run_id)) for each in about))
     link = f"{base_url}/runs/{runs[0][1]}" if len(runs) == 1 else f"{base_url}/inbox"
+    if target.kind.endswith(SHOWS_ACTIONS) and not target.person_id and order.cause in _ASKING[:2]:
+        return (
+            yield from _prepare_cards(services, target, address, runs[0], staged, link, now_ms, order.cause)
+        )
     if order.cause == "decided":
+        if target.kind.endswith(SHOWS_ACTIONS):
+            return None
         rows = yield statements.find_notification_message(
             workspace_id=workspace_id, target_id=target.target_id, run_id=order.run_id
         )
@@ -331,6 +367,44 @@ def _prepare(services: Services, workspace_id: WorkspaceId, order: _Order) -> Tr
     note = msgspec.structs.replace(note, subject=subject, quiet=chosen.quiet)
     # A decision replaces or follows a note that asked for one, and no other.
     return _Prepared(target, address, note, runs if order.cause in _ASKING else ())
+
+
+def _prepare_cards(
+    services: Services,
+    target: NotificationTarget,
+    address: str,
+    run: tuple[WorkspaceId, str],
+    staged: tuple[Action, ...],
+    link: str,
+    now_ms: int,
+    cause: Cause,
+) -> Transaction[_Prepared | None]:
+    """Return the message that shows the actions of a run, in place of an earlier one; None if none is to change."""
+    rows = yield statements.find_notification_message(
+        workspace_id=run[0], target_id=target.target_id, run_id=run[1]
+    )
+    if cause == "changed" and not rows:
+        return None
+    policy = yield from policies.find(run[0])
+    decided = yield from _find_decisions(list(staged), run[0], run[1])
+    place = (yield from tenancy.get_workspace(run[0])).name
+    cards = tuple(
+        make_note_card(each, policy, decided.get(each.action_id), f"{link}#action-{each.action_id}", now_ms)
+        for each in sorted(staged, key=lambda each: each.position)
+        if each.preflight.severity in target.choices.risks
+    )
+    title = f"{place}: {'waits for a decision' if any(not each.state for each in cards) else 'decided'}"
+    note = Notification(
+        title,
+        "; ".join(each.title for each in cards),
+        link,
+        now_ms,
+        subject=run[1],
+        replaces=rows[0]["message"] if rows else "",
+        quiet=target.choices.quiet,
+        cards=cards,
+    )
+    return _Prepared(target, address, note, (run,))
 
 
 def _describe_uncopied(url: str, now_ms: int) -> Notification:

@@ -16,6 +16,21 @@ RETURNING person_id
 UPDATE identities SET person_id = :person_id, follows_claims = 0, linked_ms = :linked_ms
 WHERE workspace_id = :workspace_id AND issuer = :issuer AND subject = :subject
 
+-- name: list_chat_links
+-- List the accounts of chat apps that a person has linked.
+SELECT issuer, subject, linked_ms FROM identities
+WHERE workspace_id = :workspace_id AND person_id = :person_id AND substr(issuer, 1, 5) = 'chat:' ORDER BY linked_ms
+
+-- name: delete_chat_link
+-- End the link of an account of a chat app.
+DELETE FROM identities
+WHERE workspace_id = :workspace_id AND issuer = :issuer AND subject = :subject AND person_id = :person_id
+RETURNING subject
+
+-- name: delete_chat_account
+-- End the link of an account that another person links.
+DELETE FROM identities WHERE workspace_id = :workspace_id AND issuer = :issuer AND subject = :subject
+
 -- name: keep_role_here
 -- Let this server, and no longer the issuer, decide a person's role.
 UPDATE identities SET follows_claims = 0 WHERE workspace_id = :workspace_id AND person_id = :person_id
@@ -39,8 +54,8 @@ WHERE workspace_id = :workspace_id AND person_id = :person_id AND email IS NOT N
 -- name: list_vouched_at
 -- List the people with this vouched address, removed ones too, with whether an issuer identifies them.
 SELECT p.person_id, p.name, p.role, p.email, p.zone, p.created_ms, p.ended_ms,
-  CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = p.workspace_id AND i.person_id = p.person_id)
-    THEN 1 ELSE 0 END AS linked
+  CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = p.workspace_id AND i.person_id = p.person_id
+    AND substr(i.issuer, 1, 5) <> 'chat:') THEN 1 ELSE 0 END AS linked
 FROM people p
 WHERE p.workspace_id = :workspace_id AND lower(p.email) = :email AND p.email_vouched = 1
 ORDER BY p.created_ms, p.person_id

@@ -12,16 +12,16 @@ FROM notification_targets WHERE workspace_id = :workspace_id AND person_id = :pe
 -- List who may hear of a change in a workspace. Targets, without a URL: the workspace's own, and those of the people who
 -- decide in it; owners hear of a workspace that came from a sign-up only if they joined it. Then the subscriptions that
 -- are on.
-SELECT t.workspace_id, t.target_id AS listener_id, t.causes AS wants, '' AS url FROM notification_targets t
+SELECT t.workspace_id, t.target_id AS listener_id, t.causes AS wants, '' AS url, t.kind FROM notification_targets t
 WHERE t.workspace_id = :workspace_id AND t.person_id = ''
 UNION ALL
-SELECT t.workspace_id, t.target_id, t.causes, '' FROM notification_targets t
+SELECT t.workspace_id, t.target_id, t.causes, '', t.kind FROM notification_targets t
 JOIN people p ON p.workspace_id = t.workspace_id AND p.person_id = t.person_id AND p.ended_ms IS NULL
 WHERE t.workspace_id = :server AND t.person_id <> '' AND ((p.role = 'owner'
     AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.workspace_id = :workspace_id AND w.signed_up = 1))
   OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :workspace_id AND m.person_id = p.person_id))
 UNION ALL
-SELECT s.workspace_id, s.subscription_id, s.events, s.url FROM webhook_subscriptions s
+SELECT s.workspace_id, s.subscription_id, s.events, s.url, '' FROM webhook_subscriptions s
 WHERE s.workspace_id = :workspace_id AND s.enabled = 1
 ORDER BY 2
 

@@ -124,6 +124,7 @@ _ACCESS: Final[dict[str, Sentence]] = {
     "passkey_removed": "{name} removed the passkey “{label}”",
     "person_admitted": "{name} ({role}) signed in for the first time, identified by {issuer}",
     "person_linked": "{name} is now identified by {issuer}",
+    "person_unlinked": "A person ended the link with {subject}",
     "person_changed": "{name} became {role}, set by {agent}",
     "signup_requested": "A stranger asked for a workspace",
     "signup_admitted": "{by} let a stranger have a workspace",

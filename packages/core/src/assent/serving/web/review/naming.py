@@ -80,6 +80,7 @@ ASSURANCES: Final = {
     Assurance.AGENT: "An agent said that its user approved, in a chat. The server did not see a human decide.",
     Assurance.LINK: "The server knows the link, which the agent holds too, and not the person.",
     Assurance.CLIENT: "They answered in the dialog of their chat program.",
+    Assurance.CHAT_APP: "They tapped it in a chat app, with an account that they linked here once.",
     Assurance.PERSON: "They were signed in on this server and confirmed it there.",
     Assurance.PASSKEY: "They confirmed it on this server with a passkey.",
 }

@@ -1,0 +1,330 @@
+"""Slack, against its emulator: a message with what waits, taps of people who linked their account, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.support.effort import rounds
+from tests.support.review.kit import Server, post
+from tests.support.surfaces import BASE_URL
+
+from assent.engine.core import failpoints
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people import chat, members, targets
+from assent.engine.people.people import OWNER, Person, Role
+from assent.engine.people.targets import TargetOwner
+from assent.gate.records import Assurance, Status
+from assent.gate.views import Severity
+from assent_conform.emulators.slack_app import ADDRESS, SECRET, SignedTap, SlackApp
+from assent_conform.testing.ledger import Ledger
+from assent_notify.slack import KIND, is_signed, sign
+
+pytestmark = pytest.mark.anyio
+ADA, BEN, EVE = "U0ADA", "U0BEN", "U0EVE"
+
+
+@pytest.fixture
+async def slack(tmp_path: Path) -> AsyncIterator[SlackApp]:
+    server = SlackApp(Ledger(tmp_path / "ledger"))
+    async with server.serving():
+        yield server
+
+
+@pytest.fixture
+async def server(own_database_url: str, tmp_path: Path, slack: SlackApp) -> AsyncIterator[Server]:
+    own = {"notify": {"slack_url": f"{slack.url}/api", "slack_answers_url": slack.url}}
+    made = Server(own_database_url, tmp_path, sections=own, allow_hosts=("127.0.0.1",))
+    await made.app.prepare()
+    await made.owner(name="Ada")
+    notifier = made.services.notifiers[KIND]
+    assert notifier.check(made.services.outgoing, ADDRESS) == ""
+    await targets.add(made.services, TargetOwner(LOCAL_WORKSPACE), notifier, ADDRESS, by="Ada")
+    yield made
+    await made.close()
+
+
+async def deliver(server: Server, tap: SignedTap, workspace_id: str = LOCAL_WORKSPACE) -> httpx.Response:
+    """Post what Slack delivers."""
+    transport = httpx.ASGITransport(app=server.site, client=("203.0.113.9", 40_000))
+    async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+        return await client.post(f"/slack/{workspace_id}", content=tap.body, headers=tap.headers)
+
+
+async def link(server: Server, slack: SlackApp, user: str, person_id: str = OWNER) -> str:
+    code = chat.make_code(server.services, person_id)
+    answer = await deliver(server, slack.type_command(code, user, server.clock.now_ms()))
+    assert answer.json()["text"].startswith("Linked"), answer.text
+    return code
+
+
+async def invite(server: Server, name: str) -> str:
+    person_id = server.services.new_id(server.clock.now_ms())
+    person = Person(person_id, name, Role.MEMBER, None)
+    now_ms = server.clock.now_ms()
+    await server.app.store.write(lambda: members.add(person, (LOCAL_WORKSPACE,), now_ms, by="Ada"))
+    return person_id
+
+
+async def staged(server: Server, **more: Any) -> tuple[str, str]:
+    run = await server.stage(post(**more))
+    await settle(server)
+    return run.run_id, run.actions[0].id
+
+
+async def settle(server: Server) -> None:
+    for _ in range(2):
+        server.clock.advance(seconds=1)
+        await server.run_jobs()
+
+
+async def press(
+    server: Server, slack: SlackApp, run_id: str, name: str, user: str = ADA, **more: Any
+) -> httpx.Response:
+    button = slack.button(slack.message_of(run_id), name)
+    assert button is not None
+    return await deliver(server, slack.tap(button, user, server.clock.now_ms(), **more))
+
+
+def shown(message: dict[str, Any]) -> str:
+    return "\n".join(each["text"]["text"] for each in message["blocks"] if "text" in each)
+
+
+def test_a_signature_is_that_of_the_documentation_and_counts_for_five_minutes() -> None:
+    body = b"token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J"
+    made = sign(SECRET, "1531420618", body)
+    assert made.startswith("v0=") and len(made) == 67
+    now_ms = 1_531_420_618_000
+    assert is_signed(SECRET, "1531420618", body, made, now_ms + 299_000)
+    for wrong in (
+        is_signed(SECRET, "1531420618", body, made, now_ms + 302_000),
+        is_signed(SECRET, "1531420618", body + b"&", made, now_ms),
+        is_signed(SECRET, "1531420619", body, made, now_ms),
+        is_signed("0" * 32, "1531420618", body, made, now_ms),
+        is_signed(SECRET, "", body, made, now_ms),
+        is_signed(SECRET, "1531420618", body, "v0=é", now_ms),
+    ):
+        assert not wrong
+
+
+async def test_a_tap_approves_and_sends_exactly_what_was_shown_and_the_message_says_who(
+    server: Server, slack: SlackApp
+) -> None:
+    await link(server, slack, ADA)
+    run_id, action_id = await staged(server, body="Version two is out. <!channel> *bold*")
+    message = slack.message_of(run_id)
+    assert "Version two is out. <!channel> *bold*" in shown(message) and len(slack.messages) == 1
+    assert all(each["text"]["type"] == "plain_text" for each in message["blocks"] if "text" in each)
+
+    assert (await press(server, slack, run_id, "approve")).status_code == 200
+    server.clock.advance(seconds=10)
+    await settle(server)
+    action = await server.action(action_id)
+    assert action.status is Status.EXECUTED and len(server.provider.done) == 1
+    assert action.approval is not None and action.approval.assurance is Assurance.CHAT_APP
+    assert (action.approval.person_id, action.approval.by) == (OWNER, "Ada")
+    after = slack.message_of(run_id)
+    assert "approved by Ada" in shown(after) and len(slack.messages) == 1
+    assert [slack.button(after, name) is None for name in ("approve", "reject", "open")] == [
+        True,
+        True,
+        False,
+    ]
+    assert slack.told == []
+
+
+async def test_a_rejection_and_a_wish_for_changes_come_with_their_words(
+    server: Server, slack: SlackApp
+) -> None:
+    await link(server, slack, ADA)
+    run_id, action_id = await staged(server)
+    await press(server, slack, run_id, "ask")
+    assert (await deliver(server, slack.submit("Shorter.", ADA, server.clock.now_ms()))).content == b""
+    assert (await server.action(action_id)).metadata["changesAsked"][0]["text"] == "Shorter."
+    await press(server, slack, run_id, "reject")
+    await deliver(server, slack.submit("The date is wrong.", ADA, server.clock.now_ms()))
+    await settle(server)
+    assert (await server.action(action_id)).rejection == "The date is wrong."
+    assert "rejected by Ada" in shown(slack.message_of(run_id))
+
+
+async def test_who_is_not_linked_removed_or_unlinked_decides_nothing(server: Server, slack: SlackApp) -> None:
+    run_id, action_id = await staged(server)
+    await press(server, slack, run_id, "approve", EVE)
+    ben = await invite(server, "Ben")
+    await link(server, slack, BEN, ben)
+    now_ms = server.clock.now_ms()
+    await server.app.store.write(lambda: members.remove(ben, now_ms, by="Ada"))
+    await press(server, slack, run_id, "approve", BEN)
+    await link(server, slack, ADA)
+    [mine] = await server.app.store.read(lambda: chat.list_links(OWNER))
+    assert await server.app.store.write(lambda: chat.end_link(OWNER, mine.target_id, mine.account, now_ms))
+    await press(server, slack, run_id, "approve", ADA)
+    await settle(server)
+    assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL
+    assert len(slack.told) == 3 and all("not linked" in each for each in slack.told)
+
+
+async def test_a_code_links_once_for_ten_minutes_and_only_where_it_was_verified(
+    server: Server, slack: SlackApp
+) -> None:
+    code = await link(server, slack, ADA)
+    old = chat.make_code(server.services, OWNER)
+    again = await deliver(server, slack.type_command(code, EVE, server.clock.now_ms()))
+    server.clock.advance(seconds=601)
+    for text in (old, "", "nonsense", code[:-2]):
+        answer = await deliver(server, slack.type_command(text, EVE, server.clock.now_ms()))
+        assert "unknown, used or too old" in answer.json()["text"]
+    assert "unknown, used or too old" in again.json()["text"]
+    # Another installation, whose owner knows its secret, speaks for nobody.
+    other = ADDRESS.replace(SECRET, "f" * 32)
+    notifier = server.services.notifiers[KIND]
+    await targets.add(server.services, TargetOwner(LOCAL_WORKSPACE), notifier, other, by="Eve")
+    run_id, action_id = await staged(server)
+    await press(server, slack, run_id, "approve", ADA, secret="f" * 32)
+    assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL
+    assert "not linked" in slack.told[-1]
+
+
+async def test_a_tap_on_an_old_revision_changes_nothing_and_shows_the_new_one(
+    server: Server, slack: SlackApp
+) -> None:
+    await link(server, slack, ADA)
+    run_id, action_id = await staged(server)
+    old = slack.button(slack.message_of(run_id), "approve")
+    assert old is not None
+    browser = await server.owner()
+    await server.decide(
+        browser, run_id, action_id, "edit", body="Another text, changed on the page by a person."
+    )
+    await deliver(server, slack.tap(old, ADA, server.clock.now_ms()))
+    await settle(server)
+    assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL
+    assert "changed" in slack.told[-1] and "Another text, changed on the page" in shown(
+        slack.message_of(run_id)
+    )
+
+
+async def test_high_risk_and_what_is_too_long_open_the_page(server: Server, slack: SlackApp) -> None:
+    risky, action_id = await staged(server, severity=Severity.HIGH)
+    long, _ = await staged(server, body="A long text. " * 1_200)
+    for run_id in (risky, long):
+        assert slack.button(slack.message_of(run_id), "approve") is None
+        assert slack.button(slack.message_of(run_id), "open") is not None
+    assert "open it to decide" in shown(slack.message_of(risky)) and "read all" in shown(
+        slack.message_of(long)
+    )
+    # Who makes up such a button is refused by the policy.
+    await link(server, slack, ADA)
+    action = await server.action(action_id)
+    made_up = {"action_id": "approve", "value": f"{action_id} {action.digest}"}
+    await deliver(server, slack.tap(made_up, ADA, server.clock.now_ms()))
+    assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL and slack.told
+
+
+async def test_what_is_not_signed_for_this_workspace_is_refused(server: Server, slack: SlackApp) -> None:
+    run_id, action_id = await staged(server)
+    await link(server, slack, ADA)
+    for more in ({"secret": "0" * 32}, {"late_seconds": 400}, {"late_seconds": -400}):
+        assert (await press(server, slack, run_id, "approve", **more)).status_code == 401
+    button = slack.button(slack.message_of(run_id), "approve")
+    assert button is not None
+    tap = slack.tap(button, ADA, server.clock.now_ms())
+    assert (await deliver(server, tap, "00000000-0000-7000-8000-00000000ffff")).status_code == 401
+    assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL
+
+
+class Killed(BaseException):
+    pass
+
+
+FATES = ("tap", "double", "two", "stale", "forged", "late", "unlinked", "removed", "replay", "killed")
+STEPS = ("approve.committed", "execute.claimed", "execute.performed", "execute.recorded")
+
+
+@pytest.mark.prove
+async def test_of_many_taps_none_has_a_wrong_effect_and_each_message_is_right(
+    server: Server, slack: SlackApp
+) -> None:
+    """Taps with replays, forgeries, late and double delivery, stale revisions, unlinked and removed people, two people
+    at once, and the server killed at each step."""
+    draw = random.Random(41)  # noqa: S311 - a test's
+    await link(server, slack, ADA)
+    removed = await invite(server, "Ben")
+    await link(server, slack, BEN, removed)
+    now_ms = server.clock.now_ms()
+    await server.app.store.write(lambda: members.remove(removed, now_ms, by="Ada"))
+    second = await invite(server, "Cleo")
+    await link(server, slack, "U0CLEO", second)
+    may: set[str] = set()
+    taps, count = list[SignedTap](), 0
+    while count < rounds(100, 5_000):
+        run_id, action_id = await staged(server, body=f"Number {count} of many.")
+        shown_first = slack.button(slack.message_of(run_id), "approve")
+        assert shown_first is not None
+        fate = draw.choice(
+            ("tap", "double", "two", "stale", "forged", "late", "unlinked", "removed", "replay", "killed")
+        )
+        at = server.clock.now_ms()
+        good = slack.tap(shown_first, ADA, at)
+        if fate in ("tap", "killed"):
+            made = [good]
+        elif fate == "double":
+            made = [good, good]
+        elif fate == "two":
+            made = [good, slack.tap(shown_first, "U0CLEO", at)]
+        elif fate == "stale":
+            value = f"{action_id} sha256:{'0' * 64}"
+            made = [slack.tap({**shown_first, "value": value}, ADA, at)]
+        elif fate == "forged":
+            made = [
+                slack.tap(shown_first, ADA, at, secret="1" * 32),
+                SignedTap(good.body + b"&", good.headers),
+            ]
+        elif fate == "late":
+            made = [slack.tap(shown_first, ADA, at, late_seconds=301)]
+        elif fate == "replay":
+            made = draw.sample(taps, min(len(taps), 2))
+        else:
+            made = [slack.tap(shown_first, EVE if fate == "unlinked" else BEN, at)]
+        if fate in ("tap", "killed", "double", "two"):
+            may.add(action_id)
+            taps.append(good)
+        count += max(1, len(made))
+        step = draw.choice(STEPS) if fate == "killed" else ""
+        if step:
+            failpoints.arm(step, _die)
+        try:
+            await asyncio.gather(*(deliver(server, each) for each in made), return_exceptions=True)
+            server.clock.advance(seconds=10)
+            try:
+                await server.run_jobs()
+            except BaseException as error:
+                assert step, error
+        finally:
+            if step:
+                failpoints.disarm(step)
+        server.clock.advance(seconds=65 if step else 1)
+        await settle(server)
+        action = await server.action(action_id)
+        done = [each for each in server.provider.done if each.action_id == action_id]
+        assert len(done) <= (1 if action_id in may else 0), fate
+        assert not done or (
+            done[0].approval is not None and done[0].approval.digest == done[0].effect.digest()
+        )
+        assert bool(done) or fate not in ("tap", "double", "two"), fate
+        now_shown = shown(slack.message_of(run_id))
+        assert ("approved by" in now_shown) == (action.approval is not None), (fate, now_shown)
+        assert (slack.button(slack.message_of(run_id), "approve") is not None) == (
+            action.status is Status.AWAITING_APPROVAL
+        ), fate
+    assert {each.action_id for each in server.provider.done} <= may
+
+
+def _die() -> None:
+    raise Killed
