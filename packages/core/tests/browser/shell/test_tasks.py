@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 from tests.support.review.kit import Server, post
+from tests.support.shell import stories
 from tests.support.shell.fixtures import OpenScreen
 
 from assent.gate.views import Severity
@@ -150,3 +151,13 @@ async def test_two_people_for_mail_to_more_than_50_are_asked_for_in_six_clicks_w
     await expect(at.page.get_by_text("Saved.")).to_be_visible()
     await expect(rule.first).to_be_visible()
     assert at.clicks <= 6
+
+
+async def test_a_memory_is_deleted_in_two_clicks(screen: OpenScreen, server: Server) -> None:
+    await stories.remember(server, "Say the price in the first line.")
+    at = await screen("/memory?group=lessons")
+    row = at.page.locator(".memory > li", has_text="Say the price")
+    await at.click(row.get_by_role("button", name="Delete"))
+    await expect(at.page.get_by_text("Deleted.")).to_be_visible()
+    await expect(row).to_have_count(0)
+    assert at.clicks <= 2

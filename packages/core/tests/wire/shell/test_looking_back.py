@@ -321,6 +321,39 @@ async def test_memory_is_searched_confirmed_and_retired(history: History) -> Non
     assert foreign.status_code in (403, 404)
 
 
+async def test_a_safety_rule_is_ended_by_a_signature_taken_back_by_undo_and_a_deleted_memory_is_gone(
+    history: History,
+) -> None:
+    await stories.remember(history.server, "Never say that the espresso heals.", "claim_risk")
+    page = await history.page("/memory?q=espresso")
+    retire = next(each for each in forms(page) if each.address.endswith("/retire"))
+    history.owner.confirms = False
+    asked = await history.owner.post(retire.address, data=retire.fields)
+    assert "Stop using this rule?" in asked.text
+    history.owner.confirms = True
+    gone = await history.owner.confirm(asked)
+    done = await history.page(gone.headers["location"].partition("#")[0])
+    undo = next(each for each in forms(done) if each.address.endswith("/confirm") and "Undo" in done)
+    assert (await history.owner.post(undo.address, data=undo.fields)).status_code == 303
+    assert "espresso heals" in await history.page("/memory?state=confirmed")
+
+    delete = next(
+        each for each in forms(await history.page("/memory?q=espresso")) if each.address.endswith("/delete")
+    )
+    assert (await history.owner.post(delete.address, data=delete.fields)).status_code == 303
+    for path in ("/memory?q=espresso", "/memory?state=retired", "/memory"):
+        assert "espresso heals" not in await history.page(path), path
+    assert "deleted a memory" in await history.page("/audit?group=runs")
+    rows = [
+        row
+        for table, rows in (await history.server.everything()).items()
+        for row in rows
+        if table != "events"
+    ]
+    assert not [row for row in rows if "espresso heals" in repr(row)]
+    assert (await history.owner.post(delete.address, data=delete.fields)).status_code == 404
+
+
 async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(history: History) -> None:
     await stories.remember(history.server, "Forty clubs use it.", "proof", state="proposed")
     await stories.remember(
@@ -329,7 +362,7 @@ async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(hist
 
     fact, claim = [await history.page(f"/memory?{query}") for query in ("q=clubs", "q=timer")]
 
-    assert "Drafts use it once you confirm it." in fact
+    assert "it proves a claim once you confirm it." in fact
     assert "It changes no draft." in claim
     confirmable = [any(each.address.endswith("/confirm") for each in forms(page)) for page in (fact, claim)]
     assert confirmable == [True, False]

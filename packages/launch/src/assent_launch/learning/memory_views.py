@@ -19,10 +19,11 @@ USES_COUNTED: Final = 200
 
 GROUPS: Final[dict[str, tuple[Kind, ...]]] = {
     "rules": ("brand_voice", "voice_sample", "repo_fact", "proof", "claim_risk"),
-    "lessons": ("lesson", "channel_performance"),
+    "lessons": ("lesson",),
     "decisions": ("approval", "rejection", "edit"),
 }
-"""What the memory page shows apart: rules hold at once, lessons were learned, decisions were made."""
+"""What the memory page shows apart: rules hold at once, lessons were learned, decisions were made. Measured numbers are
+on the page of the results."""
 WRITTEN: Final[tuple[Kind, ...]] = ("brand_voice", "repo_fact", "proof", "claim_risk", "lesson")
 """Kinds that a person writes by hand."""
 REPLACES: Final = "replaces"
@@ -152,5 +153,17 @@ def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_
         return True
     yield from brain.set_state(workspace_id, entry.tenant_id, entry_id, state)
     facts = {"entryId": entry_id, "kind": entry.kind, "state": state, "before": entry.state, "by": by}
+    yield from note_event(workspace_id, "memory_decided", facts, now_ms)
+    return True
+
+
+def delete(workspace_id: WorkspaceId, entry_id: str, by: str, now_ms: int) -> Transaction[bool]:
+    """Delete what an entry says, and its words from the index. Returns False if the workspace has no such entry."""
+    entry = yield from brain.find(workspace_id, entry_id)
+    if entry is None or not entry.body:
+        return False
+    yield statements.forget_memory_words(workspace_id=workspace_id, entry_id=entry_id)
+    yield statements.empty_memory(workspace_id=workspace_id, entry_id=entry_id)
+    facts = {"entryId": entry_id, "kind": entry.kind, "state": "deleted", "before": entry.state, "by": by}
     yield from note_event(workspace_id, "memory_decided", facts, now_ms)
     return True

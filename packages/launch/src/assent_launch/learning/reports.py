@@ -256,11 +256,11 @@ def _describe_measurement(facts: Mapping[str, Any]) -> str:
 def _describe_reported(facts: Mapping[str, Any]) -> str:
     numbers = facts.get("metrics")
     told = describe_numbers(numbers) if isinstance(numbers, dict) else "no numbers"
-    return f"Numbers for {facts['channelName']} written down by hand: {told}"
+    return f"Numbers for {facts['channelName']} entered by hand: {told}"
 
 
 def _describe_decided(facts: Mapping[str, Any]) -> str:
-    did = "confirmed" if facts.get("state") == "confirmed" else "stopped the use of"
+    did = {"confirmed": "confirmed", "deleted": "deleted"}.get(str(facts.get("state")), "stopped the use of")
     return f"{facts.get('by', 'Someone')} {did} a memory"
 
 

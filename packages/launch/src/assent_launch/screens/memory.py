@@ -32,7 +32,7 @@ from assent_launch.learning.memory import Entry
 
 GROUP_TEXTS: Final = {
     "rules": ("Rules", "How your drafts sound, and the facts they may use."),
-    "lessons": ("Lessons", "What you asked for with an edit, and what worked."),
+    "lessons": ("Lessons", "What you asked for when you changed a draft."),
     "decisions": ("Decisions", "What you approved, changed and rejected."),
 }
 KIND_NAMES: Final = {
@@ -102,6 +102,14 @@ ENTRIES: Final = 30
 BODY_CHARS: Final = 280
 MOST_TEXT: Final = 2_000
 CHANGES: Final[dict[str, brain.State]] = {"confirm": "confirmed", "retire": "retired"}
+DELETE: Final = "delete"
+SAFETY: Final = "claim_risk"
+"""A rule of this kind keeps a claim out of drafts."""
+DID: Final = {
+    "confirm": "Later drafts use it.",
+    "retire": "Later drafts do not use it.",
+    DELETE: "Deleted.",
+}
 
 
 async def memory(visit: Visit) -> Response:
@@ -143,10 +151,21 @@ async def memory(visit: Visit) -> Response:
         "states": STATE_BADGES,
         "is_filtered": bool(search or tenant or kind or state),
         "can_write": group != "decisions",
+        "did": DID.get(visit.query("did"), ""),
+        "undo": await _offer_undo(visit),
         "older": lists.with_query("/memory", {**asked, "before": found.older}) if found.older else None,
         "newest": lists.with_query("/memory", asked) if before else None,
     }
     return visit.page("memory.html", values)
+
+
+async def _offer_undo(visit: Visit) -> dict[str, str] | None:
+    """The form that takes back what was just done."""
+    entry_id, back = visit.query("entry"), {"confirm": "retire", "retire": "confirm"}.get(visit.query("did"))
+    entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id)) if is_uuid(entry_id) else None
+    if entry is None or back is None or entry.facts.get(brain.LOGGED):
+        return None
+    return {"path": f"/memory/{entry_id}/{back}", "nonce": visit.nonce(f"memory {entry_id}")}
 
 
 def entry_row(entry: Entry, uses: memory_views.Uses | None, visit: Visit) -> dict[str, Any]:
@@ -176,35 +195,39 @@ def entry_row(entry: Entry, uses: memory_views.Uses | None, visit: Visit) -> dic
 
 
 async def change(visit: Visit) -> Response:
-    """Confirm an entry or stop its use."""
-    entry_id, state = visit.part("entry_id"), CHANGES.get(visit.part("change"))
+    """Confirm an entry, stop its use or delete it."""
+    entry_id, wanted = visit.part("entry_id"), visit.part("change")
     form = await visit.form(f"memory {entry_id}")
-    if state == "confirmed" and is_uuid(entry_id):
-        await _require_person(visit, entry_id, form)
+    entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id)) if is_uuid(entry_id) else None
+    if entry is None or wanted not in (*CHANGES, DELETE):
+        raise PageRefused(NO_SUCH_ENTRY)
+    await _ask_first(visit, entry, wanted, form)
+    by, now_ms = visit.person.label, visit.now_ms
 
     def put() -> Transaction[bool]:
-        if state is None or not is_uuid(entry_id):
-            return False
-        return (
-            yield from memory_views.decide(
-                visit.workspace_id, entry_id, state, visit.person.label, visit.now_ms
-            )
-        )
+        if wanted == DELETE:
+            return (yield from memory_views.delete(visit.workspace_id, entry_id, by, now_ms))
+        return (yield from memory_views.decide(visit.workspace_id, entry_id, CHANGES[wanted], by, now_ms))
 
     if not await visit.write(put):
         raise PageRefused(NO_SUCH_ENTRY)
-    entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id))
-    group = next((id for id, kinds in memory_views.GROUPS.items() if entry and entry.kind in kinds), "rules")
-    return visit.go(lists.with_query("/memory", {"group": group}) + f"#memory-{entry_id}")
+    group = next((id for id, kinds in memory_views.GROUPS.items() if entry.kind in kinds), "rules")
+    did = {"group": group, "did": wanted, "entry": entry_id}
+    return visit.go(lists.with_query("/memory", did) + (f"#memory-{entry_id}" if wanted != DELETE else ""))
 
 
-async def _require_person(visit: Visit, entry_id: str, form: dict[str, str]) -> None:
-    """Require that a person lets drafts use an entry, which an agent may have recorded."""
-    entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id))
-    if entry is not None and entry.state != "confirmed":
-        text = "Later drafts use it from then on."
-        facts = ((KIND_NAMES.get(entry.kind, entry.kind), entry.body[:BODY_CHARS]),)
-        await visit.confirm(form, "Confirm this?", text, "Confirm it", facts)
+async def _ask_first(visit: Visit, entry: Entry, wanted: str, form: dict[str, str]) -> None:
+    """Require a signature where drafts use what an agent may have recorded, where a safety rule ends, and where words
+    are gone for good."""
+    facts = ((KIND_NAMES.get(entry.kind, entry.kind), entry.body[:BODY_CHARS]),)
+    if wanted == "confirm" and entry.state != "confirmed":
+        await visit.confirm(form, "Use this?", "Later drafts use it from then on.", "Use it", facts)
+    elif wanted == "retire" and entry.kind == SAFETY and entry.state == "confirmed":
+        text = "Later drafts may claim it again."
+        await visit.confirm(form, "Stop using this rule?", text, "Stop using it", facts, danger=True)
+    elif wanted == DELETE:
+        text = "Its words are removed for good. Drafts that were made with it stay as they are."
+        await visit.confirm(form, "Delete this memory?", text, "Delete it", facts, danger=True)
 
 
 async def write(visit: Visit) -> Response:

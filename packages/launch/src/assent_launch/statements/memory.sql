@@ -83,6 +83,18 @@ WHERE workspace_id = :workspace_id AND action_id = :action_id AND kind IN ('appr
 -- Build the index of words again, because texts changed in place.
 INSERT INTO launch_brain_words (launch_brain_words) VALUES ('rebuild')
 
+-- name: forget_memory_words [sqlite, skipped on postgres]
+-- Take the words of one memory out of the index, if they are in it.
+INSERT INTO launch_brain_words (launch_brain_words, rowid, body)
+SELECT 'delete', number, body FROM launch_brain_entries WHERE workspace_id = :workspace_id AND entry_id = :entry_id
+  AND number IN (SELECT id FROM launch_brain_words_docsize)
+
+-- name: empty_memory
+-- Delete what a memory says. Its row stays, because the index goes by its number and runs refer to its id.
+UPDATE launch_brain_entries SET body = '', facts = '{}', source = '', natural_key = NULL, state = 'retired'
+WHERE workspace_id = :workspace_id AND entry_id = :entry_id
+RETURNING entry_id
+
 -- name: add_memory_use
 -- Record that a memory changed a draft.
 INSERT INTO launch_memory_uses (workspace_id, entry_id, asset_id, run_id)
@@ -98,7 +110,7 @@ ORDER BY asset_id DESC LIMIT :most
 -- List a page of a workspace's memories of one kind, newest first, before a cursor; empty filters match all.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM launch_brain_entries
-WHERE workspace_id = :workspace_id AND kind = :kind AND (:before = '' OR entry_id < :before)
+WHERE workspace_id = :workspace_id AND kind = :kind AND body <> '' AND (:before = '' OR entry_id < :before)
   AND (:tenant_id = '' OR tenant_id = :tenant_id) AND (:state = '' OR state = :state)
   AND (:pattern = '' OR lower(body) LIKE lower(:pattern) ESCAPE '!' OR lower(source) LIKE lower(:pattern) ESCAPE '!')
 ORDER BY entry_id DESC LIMIT :most
