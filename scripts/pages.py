@@ -359,6 +359,15 @@ def write_reasons() -> str:
     return f"{ABOUT_REFUSALS}\n## Of the contract\n\n{of_contract}\n## Our own\n\n{ours}"
 
 
+def write_crossings() -> str:
+    groups = tomllib.loads((ROOT / "contracts/crossings.toml").read_text(encoding="utf-8"))["crossing"]
+    cells = [
+        (group["when"], group["why"], " ".join(f"`{name}`" for name in group["statements"]))
+        for group in groups
+    ]
+    return _table(("when", "why", "statements"), cells)
+
+
 def _table(head: tuple[str, ...], rows: Any) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n" if rows else ""
@@ -371,6 +380,7 @@ def _escape(text: str) -> str:
 WRITERS: dict[str, Callable[..., str]] = {
     "calls": write_calls,
     "commands": write_commands,
+    "crossings": write_crossings,
     "effects": write_effects,
     "events": write_events,
     "fields": write_fields,

@@ -12,7 +12,7 @@ from tests.support.own_sql import bind
 
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobKind, JobState
-from assent.jobs.worker import Runner
+from assent.jobs.worker import Runner, claim_due
 from assent.kernel.ids import JobId, WorkspaceId
 from assent.ports import Begin, Store, StoreUnavailable, Transaction
 from assent.stores import open_store
@@ -174,7 +174,14 @@ async def enqueue(store: Store, key: str, *, due_ms: int = NOON, **payload: Any)
 async def claim(
     store: Store, kinds: dict[str, JobKind], now_ms: int, most: int = 10, worker: str = "w"
 ) -> list[Job]:
-    return await store.write(partial(jobs.claim_due, kinds, now_ms, most, worker))
+    ready = await store.read(partial(jobs.list_ready, kinds, most))
+    return await claim_due(store, kinds, ready, now_ms, most, worker)
+
+
+async def next_ready(store: Store, kinds: dict[str, JobKind]) -> int | None:
+    """When the next job of these kinds can be claimed."""
+    ready = await store.read(partial(jobs.list_ready, kinds, 1))
+    return ready[0].ready_ms if ready else None
 
 
 async def look(store: Store, job: Job) -> Job:

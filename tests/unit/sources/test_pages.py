@@ -5,7 +5,18 @@ from __future__ import annotations
 from tests.support.docs.script import load_script
 
 pages = load_script("pages")
-MADE = {"approving", "tools", "commands", "events", "effects", "rules", "definitions", "reasons", "settings"}
+MADE = {
+    "approving",
+    "tools",
+    "commands",
+    "events",
+    "effects",
+    "rules",
+    "definitions",
+    "reasons",
+    "scale",
+    "settings",
+}
 
 
 def test_every_made_page_is_as_the_code_makes_it() -> None:

@@ -114,6 +114,28 @@ async def _pooler(settings: Settings, store: Store) -> DoctorCheck:
     return DoctorCheck("pooler", True, detail)
 
 
+async def _placement(settings: Settings, store: Store) -> DoctorCheck:
+    """Show over which servers the tables are spread, and which of these do not answer."""
+    from assent.app import list_components, load_operators
+    from assent.stores.postgres import connect
+    from assent.stores.postgres_shards import list_nodes, read_placement
+
+    async with connect(settings.database_url) as connection:
+        found = await read_placement(connection, list_components(settings, load_operators(settings)))
+        if found is None:
+            return DoctorCheck("placement", True, "all tables are on one server")
+        nodes = await list_nodes(connection)
+    silent = ", ".join(name for name, answers in nodes if not answers)
+    detail = (
+        f"{len(found.spread)} tables by workspace and {len(found.reference)} whole, on {len(nodes)} servers"
+    )
+    if silent:
+        return DoctorCheck(
+            "placement", False, f"{detail}; no answer from {silent}", "Start or replace that server."
+        )
+    return DoctorCheck("placement", True, detail)
+
+
 async def _sending(settings: Settings, store: Store) -> DoctorCheck:
     """Show where sending is frozen."""
     found = await store.read(freezes.list_all)
@@ -286,7 +308,7 @@ LOOKS: Final[tuple[tuple[str, Look], ...]] = (
     ("restores", _restores),
 )
 """The checks by name. PostgreSQL has more."""
-OF_POSTGRES: Final = (("replication", _replication), ("pooler", _pooler))
+OF_POSTGRES: Final = (("replication", _replication), ("pooler", _pooler), ("placement", _placement))
 
 
 HONEST_LIMIT: Final = (

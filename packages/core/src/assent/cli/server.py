@@ -96,7 +96,16 @@ def stdio(session: CommandSession, operators: Operators = None) -> int:
     return stdio_process.stdio(session.loaded)
 
 
-def migrate(session: CommandSession, operators: Operators = None) -> int:
+def migrate(
+    session: CommandSession,
+    operators: Operators = None,
+    distribute: Annotated[
+        bool, typer.Option("--distribute", help="Spread the tables over the servers of a Citus database.")
+    ] = False,
+    shards: Annotated[
+        int, typer.Option("--shards", metavar="N", min=1, help="Shards of each table, with --distribute.")
+    ] = 32,
+) -> int:
     """Bring the database up to date with this release and the loaded operators. A SQLite file is
     backed up first. Exits with 1 where an operator could not be loaded or its tables not be migrated."""
     from assent.app import list_components, load_operators
@@ -106,13 +115,17 @@ def migrate(session: CommandSession, operators: Operators = None) -> int:
     operators_found = load_operators(session.settings)
     components = list_components(session.settings, operators_found)
     now_ms = time.time_ns() // 1_000_000
-    report = asyncio.run(bring_up_to_date(session.settings.database_url, now_ms, components))
+    report = asyncio.run(
+        bring_up_to_date(session.settings.database_url, now_ms, components, shards if distribute else None)
+    )
     if not report.applied:
         text = f"Up to date: schema version {report.to_version}."
     elif report.from_version == report.to_version:
         text = f"Applied {', '.join(report.applied)}."
     else:
         text = f"Migrated from schema version {report.from_version} to {report.to_version}."
+    if report.placed:
+        text += f" Spread {len(report.placed)} tables over the servers."
     failures = (
         *report.failures,
         *(f"{each.source} is left out: {each.why}" for each in operators_found.failures),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from assent.engine.core import jobs
-from assent.engine.core.jobs import Handler, Job, JobDeferred, JobFailed, JobKind, JobState
+from assent.engine.core.jobs import Handler, Job, JobDeferred, JobFailed, JobKind, JobState, ReadyJob
 from assent.kernel.limits import SECOND_MS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.refusals import Refusal
 from assent.ports import Begin, Clock, Store, StoreUnavailable, Transaction
@@ -34,6 +34,9 @@ CHECK_SECONDS: Final = 60.0
 
 POLL_MS: Final = 1 * SECOND_MS
 """Longest delay of a job that another process enqueued."""
+
+LOOKED_AT: Final = 4
+"""Jobs that a poll reads for each that it can run: other runners try the same ones."""
 
 SWEEP_BATCH: Final = 500
 """Rows that one sweep transaction deletes. Bounded, because other writers wait for it."""
@@ -105,7 +108,8 @@ class Runner:
         """Claim due jobs, up to the concurrency limit, and run them. Returns their number."""
         now_ms = self._clock.now_ms()
         await self._pull_misplaced(now_ms)
-        claimed = await self._claim(self._concurrency, now_ms)
+        ready = await self._store.read(partial(jobs.list_ready, self._kinds, self._concurrency))
+        claimed = await claim_due(self._store, self._kinds, ready, now_ms, self._concurrency, self._worker)
         await asyncio.gather(*(self._attempt(job).run() for job in claimed))
         return len(claimed)
 
@@ -121,14 +125,14 @@ class Runner:
             return self._poll_ms
         await self._pull_misplaced(self._clock.now_ms())
         # A poll is a read, so an idle runner takes no lock.
-        ready_ms = await self._store.read(partial(jobs.next_ready, self._kinds))
+        ready = await self._store.read(partial(jobs.list_ready, self._kinds, LOOKED_AT * free))
         now_ms = self._clock.now_ms()
-        if ready_ms is None or ready_ms > now_ms:
-            return self._poll_ms if ready_ms is None else min(self._poll_ms, ready_ms - now_ms)
+        if not ready or ready[0].ready_ms > now_ms:
+            return min(self._poll_ms, ready[0].ready_ms - now_ms) if ready else self._poll_ms
         # The same time for both, so that the runner never takes a job from itself.
         for attempt in list(self._running.values()):
             await attempt.renew_if_overdue(now_ms)
-        claimed = await self._claim(free, now_ms)
+        claimed = await claim_due(self._store, self._kinds, ready, now_ms, free, self._worker)
         for job in claimed:
             attempt = self._attempt(job)
             task = asyncio.create_task(attempt.run())
@@ -153,9 +157,6 @@ class Runner:
             await self._store.write(partial(jobs.pull, misplaced, now_ms))
         self._checked_seconds = now_seconds
 
-    async def _claim(self, most: int, now_ms: int) -> list[Job]:
-        return await self._store.write(partial(jobs.claim_due, self._kinds, now_ms, most, self._worker))
-
     def _attempt(self, job: Job) -> JobAttempt:
         return JobAttempt(
             self._store,
@@ -179,6 +180,32 @@ class Runner:
             attempt.abandon()
         if self._running:
             await asyncio.wait(self._running, timeout=CANCEL_SECONDS)
+
+
+async def claim_due(
+    store: Store, kinds: Mapping[str, JobKind], ready: list[ReadyJob], now_ms: int, most: int, worker: str
+) -> list[Job]:
+    """Claim jobs that are due or whose lease has ended, the longest ready first. Each is a transaction of its own, so
+    that a part of the database that does not answer keeps only its own jobs. Raises if none could be tried."""
+    due = [each for each in ready if each.ready_ms <= now_ms]
+    claimed: list[Job] = []
+    failed: list[BaseException] = []
+    while due and len(claimed) < most:
+        batch, due = due[: most - len(claimed)], due[most - len(claimed) :]
+        found = await asyncio.gather(
+            *(
+                store.write(partial(jobs.claim, each, kinds[each.kind].lease_ms, now_ms, worker))
+                for each in batch
+            ),
+            return_exceptions=True,
+        )
+        claimed += [each for each in found if isinstance(each, Job)]
+        failed += [each for each in found if isinstance(each, BaseException)]
+    if failed and not claimed:
+        raise failed[0]
+    for error in failed:
+        log.warning("a job cannot be claimed: %s", error)
+    return sorted(claimed, key=lambda job: (job.due_ms, job.job_id))
 
 
 def sweeping(store: Store, clock: Clock, sweep: Sweep, batch: int = SWEEP_BATCH) -> Handler:

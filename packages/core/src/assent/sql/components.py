@@ -166,14 +166,17 @@ class Component:
         folder: Path | str,
         required: bool = False,
         personal: Iterable[Place] = (),
+        reference: Iterable[str] = (),
     ) -> None:
         """A store does not open if a `required` component cannot be migrated. `personal` says where its
-        tables can hold data of a person, so that `assent erase` finds it. Reads no file."""
+        tables can hold data of a person, so that `assent erase` finds it. On shards a table is spread by its
+        `workspace_id`; `reference` names those that are whole on every server. Reads no file."""
         self.name = name
         self.prefix = prefix
         self.folder = Path(folder)
         self.required = required
         self.personal = tuple(personal)
+        self.reference = frozenset(reference)
         self.statements = Statements(self.folder / "statements", name)
 
     def __repr__(self) -> str:
@@ -189,6 +192,10 @@ class Component:
     def migrations(self, dialect: str) -> list[Migration]:
         """List its migrations, in order."""
         return read_migrations(self.folder / "migrations" / dialect)
+
+    def tables(self) -> frozenset[str]:
+        """List the tables that its migrations create on PostgreSQL."""
+        return _list_created(self.migrations("postgres"))
 
     def name_file(self, migration: Migration) -> str:
         return f"{self.name}/{file_name(migration)}"
@@ -336,13 +343,18 @@ def split_statements(sql: str) -> Iterator[str]:
 @cache
 def list_core_tables() -> frozenset[str]:
     """Return the tables that the server's own migrations create."""
+    listed = (read_migrations(MIGRATIONS / dialect) for dialect in DIALECTS)
+    return frozenset().union(*map(_list_created, listed)) | {"schema_versions"}
+
+
+def _list_created(listed: Sequence[Migration]) -> frozenset[str]:
+    """Return the tables that migrations create."""
     found: set[str] = set()
-    for dialect in DIALECTS:
-        for migration in read_migrations(MIGRATIONS / dialect):
-            for statement in split_statements(migration.sql):
-                if re.match(r"CREATE\s+(?:VIRTUAL\s+)?TABLE\b", statement, re.IGNORECASE):
-                    found |= list_tables(re.split(r"\(|\bUSING\b", statement, maxsplit=1)[0])
-    return frozenset(found | {"schema_versions"})
+    for migration in listed:
+        for statement in split_statements(migration.sql):
+            if re.match(r"CREATE\s+(?:VIRTUAL\s+)?TABLE\b", statement, re.IGNORECASE):
+                found |= list_tables(re.split(r"\(|\bUSING\b", statement, maxsplit=1)[0])
+    return frozenset(found)
 
 
 # Finds the tables that a SQL text touches, without a database.

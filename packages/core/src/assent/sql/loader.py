@@ -196,6 +196,14 @@ def _scan(block: SqlBlock) -> Scan:
     return Scan(pieces, tuple(dict.fromkeys(names)), writes)
 
 
+def split_script(sql: str) -> list[str]:
+    """Return the statements of a script, without comments. A server that spreads tables takes them one at a time."""
+    pieces = [
+        "\0" if piece == ";" else piece for piece in _TOKEN.split(sql) if not piece.startswith(("--", "/*"))
+    ]
+    return [text for each in "".join(pieces).split("\0") if (text := each.strip())]
+
+
 def load(directory: Path = STATEMENTS, component: str = "") -> dict[str, Statement]:
     """Load every statement of a directory, by name. The statements of a component are named
     `component.name`."""

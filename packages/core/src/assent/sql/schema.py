@@ -22,6 +22,12 @@ LAST_BEFORE_BASELINE: Final = "3adadd971595"
 LAST_BEFORE_RELEASE: Final = "652d4a571ccb"
 """The last commit whose code opens databases of the first baseline, which had the tables of launch."""
 
+REFERENCE_TABLES: Final = frozenset(
+    {"component_versions", "freezes", "memberships", "notification_targets", "people", "schema_versions"}
+)
+"""The tables that are whole on every server where the others are spread by `workspace_id` (docs/scale.md): what
+statements about any workspace join. A component names its own (`Component`)."""
+
 
 class Migration(Record):
     """One numbered file. Its digest ignores comments and spacing."""
@@ -51,13 +57,14 @@ class SchemaState(Record):
 
 class MigrationReport(Record):
     """The result of a migration. `backup_path` is None if no backup was made; `failures` says which
-    components were not migrated, and why."""
+    components were not migrated, and why; `placed` are the tables that were spread over several servers."""
 
     from_version: int
     to_version: int
     applied: tuple[str, ...]
     backup_path: str | None
     failures: tuple[str, ...] = ()
+    placed: tuple[str, ...] = ()
 
 
 def migrations(dialect: str) -> list[Migration]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from assent.ports import StoreUnavailable
+from assent.ports import SchemaMismatch, StoreUnavailable
 from assent.sql.components import Component, component_state
 from assent.sql.schema import MigrationReport, SchemaState, migrations, state
 from assent.stores import POSTGRES, sqlite_path
@@ -16,15 +16,20 @@ TURN_SECONDS: Final = 120.0
 """How long to wait for the turnstile. Another process may be backing up a large file."""
 
 
-async def migrate(url: str, now_ms: int, components: Sequence[Component] = ()) -> MigrationReport:
-    """Migrate the database and the tables of the components. Other processes may use it."""
+async def migrate(
+    url: str, now_ms: int, components: Sequence[Component] = (), shards: int | None = None
+) -> MigrationReport:
+    """Migrate the database and the tables of the components; with a number of shards, spread them over the servers of a
+    PostgreSQL database. Other processes may use it."""
     if not url.startswith(POSTGRES):
+        if shards is not None:
+            raise SchemaMismatch("A SQLite file cannot be spread over servers. Use PostgreSQL with Citus.")
         return await asyncio.to_thread(_migrate_sqlite, sqlite_path(url).absolute(), now_ms, components)
     from assent.stores import postgres_schema
     from assent.stores.postgres import connect
 
     async with connect(url) as connection:
-        return await postgres_schema.bring_up_to_date(connection, now_ms, components)
+        return await postgres_schema.bring_up_to_date(connection, now_ms, components, shards)
 
 
 async def schema_state(url: str, components: Sequence[Component] = ()) -> SchemaState:

@@ -23,7 +23,7 @@ from assent.sql.components import AppliedMigration, Component, pending_of
 from assent.sql.schema import migrations, pending
 from assent.stores.backup_files import BackupError, LoadedBackup
 from assent.stores.postgres import connect
-from assent.stores.postgres_schema import VERSIONS_TABLE, read_component_versions, read_versions
+from assent.stores.postgres_schema import VERSIONS_TABLE, read_component_versions, read_versions, run_script
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -154,12 +154,12 @@ async def _create_tables(connection: Any, manifest: Manifest, components: dict[s
     await connection.execute(VERSIONS_TABLE)
     for migration in migrations("postgres"):
         if migration.version in manifest.versions:
-            await connection.execute(migration.sql)
+            await run_script(connection, migration.sql)
     for name in dict.fromkeys(each.component for each in manifest.components):
         applied = {each.version for each in manifest.components if each.component == name}
         for migration in components[name].migrations("postgres"):
             if migration.version in applied:
-                await connection.execute(migration.sql)
+                await run_script(connection, migration.sql)
 
 
 async def _names(connection: Any) -> list[str]:

@@ -98,6 +98,8 @@ def meaning(error: Exception, *, lost: bool = False, committing: bool = False) -
         return Again(text)
     if isinstance(error, TimeoutError):
         return StoreUnavailable(text)
+    if committing and state == "XX000":
+        return StoreUnavailable(text)  # a server of several did not answer the COMMIT
     if lost or state in LOST_CODES:
         return StoreUnavailable(text) if committing else Lost(text)
     if state in FORGOTTEN_STATEMENTS:

@@ -21,7 +21,9 @@ from assent.sql.components import (
     list_upgraded,
     pending_of,
 )
+from assent.sql.loader import split_script
 from assent.sql.schema import MigrationReport, file_name, migrations, pending
+from assent.stores.postgres_shards import place, refuse_partly_placed
 
 if TYPE_CHECKING:
     import asyncpg
@@ -79,6 +81,7 @@ async def check_or_create(connection: Connection, now_ms: int, components: Seque
             f"{WHERE} holds schema version {max(applied, default=0)} and waits for "
             f"{', '.join(waiting)}. Make a backup, then run `assent migrate`."
         )
+    await refuse_partly_placed(connection, components)
     present = {row.component for row in recorded}
     for name in list_upgraded(components, "postgres", recorded, WHERE):
         log.error("%s waits for %s. Make a backup, then run `assent migrate`.", WHERE, name)
@@ -98,21 +101,22 @@ def _log_failures(report: MigrationReport) -> None:
 
 
 async def bring_up_to_date(
-    connection: Connection, now_ms: int, components: Sequence[Component] = ()
+    connection: Connection, now_ms: int, components: Sequence[Component] = (), shards: int | None = None
 ) -> MigrationReport:
-    """Apply all missing migrations in one transaction. Repeats it while a table is in use."""
+    """Apply all missing migrations in one transaction. Repeats it while a table is in use. With a number of shards the
+    tables are spread over the servers of the database; new ones always are where others are."""
     import asyncpg
 
     for _ in range(TRIES - 1):
         try:
-            return await _try_to_migrate(connection, now_ms, components)
+            return await _try_to_migrate(connection, now_ms, components, shards)
         except asyncpg.LockNotAvailableError:
             log.warning("a migration waits for a table that is in use")
-    return await _try_to_migrate(connection, now_ms, components)
+    return await _try_to_migrate(connection, now_ms, components, shards)
 
 
 async def _try_to_migrate(
-    connection: Connection, now_ms: int, components: Sequence[Component]
+    connection: Connection, now_ms: int, components: Sequence[Component], shards: int | None
 ) -> MigrationReport:
     import asyncpg
 
@@ -136,7 +140,7 @@ async def _try_to_migrate(
         done, failures = [], []
         for migration in waiting:
             done.append(file_name(migration))
-            await connection.execute(migration.sql)
+            await run_script(connection, migration.sql)
             await connection.execute(
                 "INSERT INTO schema_versions (version, name, applied_at, digest) VALUES ($1, $2, $3, $4)",
                 migration.version,
@@ -150,12 +154,14 @@ async def _try_to_migrate(
                     done += await _migrate_component(connection, component, now_ms)
             except bad as error:
                 failures.append(explain_failure(component, error))
+        placed = await place(connection, components, shards)
     return MigrationReport(
         from_version=before,
         to_version=max([before, *(migration.version for migration in waiting)]),
         applied=tuple(done),
         backup_path=None,
         failures=tuple(failures),
+        placed=placed,
     )
 
 
@@ -164,7 +170,7 @@ async def _migrate_component(connection: Connection, component: Component, now_m
     recorded = await read_component_versions(connection)
     waiting = pending_of(component, "postgres", recorded, WHERE)
     for migration in waiting:
-        await connection.execute(migration.sql)
+        await run_script(connection, migration.sql)
         await connection.execute(
             "INSERT INTO component_versions (component, prefix, version, name, applied_at, digest) "
             "VALUES ($1, $2, $3, $4, $5, $6)",
@@ -176,6 +182,12 @@ async def _migrate_component(connection: Connection, component: Component, now_m
             migration.digest,
         )
     return list(map(component.name_file, waiting))
+
+
+async def run_script(connection: Connection, sql: str) -> None:
+    """Run the statements of a migration."""
+    for statement in split_script(sql):
+        await connection.execute(statement)
 
 
 async def _is_empty(connection: Connection) -> bool:

@@ -16,6 +16,7 @@ from tests.support.jobs.kit import (
     enqueue,
     greeting,
     look,
+    next_ready,
     opened,
 )
 
@@ -106,7 +107,7 @@ async def test_nothing_is_claimed_before_it_is_due_also_after_a_restart(url: str
     async with opened(url) as store:
         await enqueue(store, "k", due_ms=tomorrow)
     async with opened(url) as store:
-        assert await store.read(partial(jobs.next_ready, KINDS)) == tomorrow
+        assert await next_ready(store, KINDS) == tomorrow
         assert await claim(store, KINDS, tomorrow - 1) == []
         assert [job.key for job in await claim(store, KINDS, tomorrow)] == ["k"]
 
@@ -124,7 +125,7 @@ async def test_jobs_of_kinds_that_a_runner_does_not_know_are_left_to_others(url:
     async with opened(url) as store:
         await enqueue(store, "k")
         assert await claim(store, others, NOON) == []
-        assert await store.read(partial(jobs.next_ready, others)) is None
+        assert await next_ready(store, others) is None
         assert len(await claim(store, KINDS | others, NOON)) == 1
 
 
@@ -152,7 +153,7 @@ async def test_a_job_is_taken_over_when_its_lease_ends_and_not_before(url: str) 
     async with opened(url) as store:
         await enqueue(store, "k")
         (first,) = await claim(store, KINDS, NOON, worker="w1")
-        assert await store.read(partial(jobs.next_ready, KINDS)) == NOON + LEASE_MS
+        assert await next_ready(store, KINDS) == NOON + LEASE_MS
         assert await claim(store, KINDS, NOON + LEASE_MS - 1) == []
         (second,) = await claim(store, KINDS, NOON + LEASE_MS, worker="w2")
         assert (second.job_id, second.fence, second.attempts) == (first.job_id, 2, 2)
@@ -199,7 +200,7 @@ async def test_a_failing_job_waits_by_its_schedule_and_then_is_dead_and_listed(u
             now_ms += delay_ms
         (job,) = await claim(store, KINDS, now_ms)
         assert await store.write(partial(jobs.fail, job, now_ms, "x" * 9_999, DELAYS)) is JobState.DEAD
-        assert await store.read(partial(jobs.next_ready, KINDS)) is None
+        assert await next_ready(store, KINDS) is None
         (dead,) = await store.read(partial(jobs.list_dead, 10))
         assert (dead.state, dead.attempts, dead.finished_ms) == (JobState.DEAD, 3, now_ms)
         assert dead.last_error == "x" * jobs.MAX_ERROR_CHARS

@@ -19,6 +19,7 @@ from tests.support.jobs.kit import (
     enqueue,
     greeting,
     look,
+    next_ready,
     opened,
     runner,
     running,
@@ -459,7 +460,7 @@ async def test_periods_that_passed_while_nothing_ran_are_run_once(url: str) -> N
         subject = runner(store, clock, kinds)
         while await subject.run_due_once():
             pass
-        assert await store.read(partial(jobs.next_ready, kinds)) == 51 * period_ms
+        assert await next_ready(store, kinds) == 51 * period_ms
     assert [job.due_ms // period_ms for job in handler.ran] == [11]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.support.cli.fixtures import Assent, Done
+from tests.support.jobs.kit import claim
 
 from assent.app import open_app
 from assent.engine.core import jobs
@@ -201,7 +202,7 @@ def test_a_job_that_gave_up_is_found(assent: Assent, data_dir: Path, free_port: 
             await app.store.write(
                 lambda: jobs.enqueue(LOCAL_WORKSPACE, "measure", "k", {}, due_ms=now_ms, now_ms=now_ms)
             )
-            (job,) = await app.store.write(lambda: jobs.claim_due({"measure": kind}, now_ms, 1, "w"))
+            (job,) = await claim(app.store, {"measure": kind}, now_ms)
             await app.store.write(lambda: jobs.fail(job, now_ms, "the provider is gone", ()))
 
     asyncio.run(kill_a_job())

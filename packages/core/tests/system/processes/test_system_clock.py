@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.support.jobs.kit import claim
 from tests.support.surfaces import settings_for
 
 from assent.app import App
@@ -74,10 +74,9 @@ async def test_a_process_whose_clock_is_ahead_takes_no_job_from_a_living_one(
         await first.store.write(
             lambda: jobs.enqueue(SYSTEM_WORKSPACE, "a kind", "a key", {}, due_ms=now_ms, now_ms=now_ms)
         )
-        claim = partial(jobs.claim_due, kinds, most=1, worker="a worker")
-        assert await first.store.write(lambda: claim(first.clock.now_ms()))
+        assert await claim(first.store, kinds, first.clock.now_ms())
         await second.store.open()
-        assert not await second.store.write(lambda: claim(second.clock.now_ms()))
+        assert not await claim(second.store, kinds, second.clock.now_ms())
     finally:
         await first.close()
         await second.close()

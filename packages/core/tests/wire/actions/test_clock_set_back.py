@@ -11,6 +11,7 @@ import pytest
 from tests.support.actions.fixtures import gate_over
 from tests.support.actions.kit import EDIT, EXECUTE, OTHER, PENDING, REJECT, WITHDRAW, Gate
 from tests.support.actions.provider import Provider, hangs_after, lost_after, lost_before, providers
+from tests.support.jobs.kit import claim
 
 from assent.engine.actions import decisions, drift_probe
 from assent.engine.actions.send_jobs import SEND_JOB
@@ -162,9 +163,7 @@ async def test_jobs_that_come_too_early_wait_for_their_time(surface: Gate) -> No
     sent = await surface.approved()
     await surface.done(EXECUTE, actionId=sent)
     surface.clock.advance(days=8)
-    claimed = await surface.app.store.write(
-        lambda: jobs.claim_due(kinds, surface.clock.now_ms(), 100, "early")
-    )
+    claimed = await claim(surface.app.store, kinds, surface.clock.now_ms(), 100)
     found = {job.kind: job for job in claimed}
     set_back(surface, 24 * 8)
     with pytest.raises(jobs.JobDeferred) as waits:

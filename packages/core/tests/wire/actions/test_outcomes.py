@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Any
 
 import pytest
@@ -26,6 +25,7 @@ from tests.support.actions.provider import (
     slowed,
     unreachable,
 )
+from tests.support.jobs.kit import claim
 
 from assent.engine.actions import policies, recording
 from assent.engine.actions.recording import RECONCILE_JOB
@@ -446,6 +446,6 @@ async def lose_workers(surface: Gate, kind: str) -> Job:
     for _ in range(jobs.MANY_LOST_WORKERS // 5):
         surface.clock.advance(seconds=JOB_LEASE_MS / 1000)
         now_ms = surface.clock.now_ms()
-        (job,) = await surface.app.store.write(partial(jobs.claim_due, kinds, now_ms, 1, "killed"))
+        (job,) = await claim(surface.app.store, kinds, now_ms, 1)
     assert job.tries == 1
     return job

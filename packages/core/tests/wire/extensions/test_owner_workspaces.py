@@ -21,6 +21,7 @@ from tests.support.extensions.owner_kit import (
     running,
     wrote,
 )
+from tests.support.jobs.kit import claim
 from tests.support.keyed_browser import KeyedBrowser
 from tests.support.net.stub_server import StubServer, stub_server
 from tests.support.review.kit import BROWSER, Server
@@ -139,7 +140,7 @@ async def test_an_approval_from_before_the_settings_named_the_owner_fires_nothin
             lambda: jobs.enqueue(guest.workspace_id, SEND_JOB, "k", payload, due_ms=now_ms, now_ms=now_ms)
         )
         kinds = job_kinds(gate.app)
-        due = await gate.app.store.write(lambda: jobs.claim_due(kinds, now_ms, 10, "test"))
+        due = await claim(gate.app.store, kinds, now_ms, 10)
         (job,) = [each for each in due if each.payload == payload]
         await kinds[job.kind].run(job)
         assert wrote(stub) == []

@@ -7,7 +7,7 @@ SELECT unlimited, granted, spent, reserved, seq FROM launch_credit_accounts WHER
 INSERT INTO launch_credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
 VALUES (:workspace_id, 0, :amount, 0, 0, 1)
 ON CONFLICT (workspace_id) DO UPDATE SET
-  granted = CASE launch_credit_accounts.unlimited WHEN 1 THEN launch_credit_accounts.spent + launch_credit_accounts.reserved
+  granted = CASE WHEN launch_credit_accounts.unlimited = 1 THEN launch_credit_accounts.spent + launch_credit_accounts.reserved
                                            ELSE launch_credit_accounts.granted END + excluded.granted,
   unlimited = 0,
   seq = launch_credit_accounts.seq + 1

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from tests.support.answers import bodies_of, calls_of, draft_of, text_of
+from tests.support.jobs.kit import claim
 from tests.support.operators.fixtures import CLUB, LaunchClient
 from tests.support.surfaces import BASE_URL
 
@@ -52,9 +53,9 @@ async def test_a_worker_that_lost_the_measurement_stores_nothing_of_it(client: L
     client.clock.advance(hours=25)
     services, store = client.app.owner_services, client.app.store
     kinds = {MEASURE_JOB: job_kinds(client.app)[MEASURE_JOB]}
-    [lost] = await store.write(partial(jobs.claim_due, kinds, client.clock.now_ms(), 1, "first"))
+    [lost] = await claim(store, kinds, client.clock.now_ms())
     assert lost.lease_until_ms is not None
-    [held] = await store.write(partial(jobs.claim_due, kinds, lost.lease_until_ms, 1, "second"))
+    [held] = await claim(store, kinds, lost.lease_until_ms)
 
     with pytest.raises(JobFailed):
         await measure_job(services, lost)

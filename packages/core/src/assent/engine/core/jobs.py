@@ -84,6 +84,16 @@ class Job(Record):
         return self.attempts - self.lost
 
 
+class ReadyJob(Record):
+    """A job that can be claimed from a time on, if its fence is still the same."""
+
+    workspace_id: WorkspaceId
+    job_id: JobId
+    kind: str
+    fence: int
+    ready_ms: int
+
+
 Handler = Callable[[Job], Awaitable[bool | None]]
 """Runs jobs of one kind. It must be idempotent, because it may run more than once for a job.
 Returns True if it completed the job in its own last transaction."""
@@ -154,20 +164,25 @@ def enqueue_next(kind: str, every_ms: int, now_ms: int) -> Transaction[bool]:
     return (yield from enqueue(SYSTEM_WORKSPACE, kind, f"{key} {now_ms}", {}, due_ms=due_ms, now_ms=now_ms))
 
 
-def next_ready(kinds: Mapping[str, JobKind]) -> Transaction[int | None]:
-    """Return when the next job of these kinds can be claimed."""
+def list_ready(kinds: Mapping[str, JobKind], most: int) -> Transaction[list[ReadyJob]]:
+    """List the jobs of these kinds that can be claimed first, and when."""
     yield statements.plan_by_size()
-    rows = yield statements.next_job_ready(leases=_leases(kinds))
-    return rows[0]["ready_ms"] if rows else None
+    leases = msgspec.json.encode({name: kind.lease_ms for name, kind in kinds.items()}).decode()
+    return [from_row(ReadyJob, row) for row in (yield statements.list_ready_jobs(leases=leases, most=most))]
 
 
-def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str) -> Transaction[list[Job]]:
-    """Claim jobs of these kinds that are due or whose lease has ended, the longest ready first."""
-    yield statements.plan_by_size()
-    rows = yield statements.claim_jobs(
-        leases=_leases(kinds), now_ms=now_ms, most=most, worker=worker, lost=LOST
+def claim(ready: ReadyJob, lease_ms: int, now_ms: int, worker: str) -> Transaction[Job | None]:
+    """Claim a job that is due or whose lease has ended. Returns None if another worker has claimed it."""
+    rows = yield statements.claim_job(
+        workspace_id=ready.workspace_id,
+        job_id=ready.job_id,
+        fence=ready.fence,
+        now_ms=now_ms,
+        lease_until_ms=now_ms + lease_ms,
+        worker=worker,
+        lost=LOST,
     )
-    return sorted((_job(row) for row in rows), key=lambda job: (job.due_ms, job.job_id))
+    return _job(rows[0]) if rows else None
 
 
 def list_misplaced(kinds: Mapping[str, JobKind], now_ms: int) -> Transaction[list[Job]]:
@@ -301,10 +316,6 @@ def _settle(
         finished_ms=finished_ms,
     )
     return bool(rows)
-
-
-def _leases(kinds: Mapping[str, JobKind]) -> str:
-    return msgspec.json.encode({name: kind.lease_ms for name, kind in kinds.items()}).decode()
 
 
 def _job_id(workspace_id: WorkspaceId, kind: str, key: str, now_ms: int) -> JobId:

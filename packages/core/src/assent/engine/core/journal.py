@@ -30,9 +30,8 @@ expected previous hash in its WHERE clause. If the head has moved, no row change
 raises RuntimeError, which rolls the transaction back. A forgotten lock therefore fails; it never
 forks a stream. The same holds for a head used twice.
 
-Appending several events writes all but the last by `insert_event`. The last event and the head go
-together: one statement on PostgreSQL (`append_event`), two on SQLite (`append_event`, then
-`write_event`). A statement that a dialect skips is not sent to that database.
+Appending moves the head to the last event first (`append_event`), then writes the events
+(`write_event`). A statement that a dialect skips is not sent to that database.
 
 Callers use the lock on the head as the lock of the whole run: they lock it, read the rows they will
 change, and append in the same transaction. The state rows and their events therefore commit
@@ -197,20 +196,19 @@ def append_to(head: Head, events: Sequence[NewEvent], now_ms: int) -> Transactio
     if not events:
         return head
     named = {"workspace_id": head.workspace_id, "stream_id": head.stream_id}
-    seq, chained = head.seq, head.hash
-    for position, event in enumerate(events, start=1):
+    seq, chained, rows = head.seq, head.hash, []
+    for event in events:
         seq += 1
         body = _json.encode(event.body)
         chained = link(head.workspace_id, head.stream_id, seq, event.kind, now_ms, body, chained)
-        row = {"seq": seq, "kind": event.kind, "now_ms": now_ms, "body": body.decode(), "hash": chained}
-        if position < len(events):
-            yield statements.insert_event(**named, **row)
+        rows.append({"seq": seq, "kind": event.kind, "body": body.decode(), "hash": chained})
     fresh = 0 <= now_ms - head.dated_ms < DATE_GRAIN_MS
     dated_ms = head.dated_ms if fresh else now_ms
     append_last = statements.append_event if head.seq else statements.begin_stream
-    if not (yield append_last(**named, **row, previous_hash=head.hash, dated_ms=dated_ms)):
+    if not (yield append_last(**named, seq=seq, hash=chained, previous_hash=head.hash, dated_ms=dated_ms)):
         raise RuntimeError(f"stream {head.stream_id} was appended to with a head that was not locked")
-    yield statements.write_event(**named, **row)
+    for row in rows:
+        yield statements.write_event(**named, **row, now_ms=now_ms)
     if head.seq and not fresh:
         yield statements.date_head(**named, dated_ms=dated_ms)
     return Head(head.workspace_id, head.stream_id, seq, chained, dated_ms)

@@ -135,20 +135,16 @@ class StoredRateLimiter:
         if window.most <= 0:
             raise refusal(window, slot, now_ms)
 
-        bucket = f"{window.bucket}:{who}"
-        counting = statements.count_call(
-            workspace_id=workspace_id,
-            bucket=bucket,
-            slot=slot,
-            first_slot=slot - SLOTS,
-            most=window.most,
-        )
-        (counted,) = await self._store.write(Single(counting))
-        if not counted["admitted"]:
-            if counted["newest_slot"] > slot:
-                moving = statements.move_calls(workspace_id=workspace_id, bucket=bucket, slot=slot)
-                await self._store.write(Single(moving))
-            raise refusal(window, counted["oldest_slot"], now_ms)
+        named = {"workspace_id": workspace_id, "bucket": f"{window.bucket}:{who}"}
+        counted = {**named, "slot": slot, "first_slot": slot - SLOTS}
+        while not await self._store.write(Single(statements.count_call(**counted, most=window.most))):
+            if await self._store.write(Single(statements.open_window(**named))):
+                continue
+            (found,) = await self._store.read(Single(statements.read_window(**counted)))
+            if found["calls"] >= window.most:
+                if found["newest_slot"] > slot:
+                    await self._store.write(Single(statements.move_calls(**named, slot=slot)))
+                raise refusal(window, found["oldest_slot"], now_ms)
 
 
 def address_owner() -> WorkspaceId:

@@ -254,6 +254,6 @@ def count_waiting(person: Person, now_ms: int) -> Transaction[int]:
 
 
 def journal_position() -> Transaction[str]:
-    rows = yield statements.journal_position()
+    rows = yield statements.journal_position(server=SYSTEM_WORKSPACE)
     position: str = rows[0]["position"]
     return position

@@ -123,10 +123,8 @@ def set_epoch(epoch: int) -> Transaction[None]:
 
 def advance(directory: str) -> Transaction[Position]:
     """Count one further in a data directory and return the new position."""
-    rows = yield statements.advance_head(
-        workspace_id=SYSTEM_WORKSPACE, name=name_head(directory), epoch=EPOCH
-    )
-    return Position(int(rows[0]["epoch"] or 0), int(rows[0]["value"]))
+    rows = yield statements.advance_head(workspace_id=SYSTEM_WORKSPACE, name=name_head(directory))
+    return Position((yield from find_epoch()), int(rows[0]["value"]))
 
 
 def find_last_write() -> Transaction[int]:

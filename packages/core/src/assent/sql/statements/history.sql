@@ -86,9 +86,9 @@ WHERE e.workspace_id = :workspace_id AND e.at_ms >= :end_ms AND e.at_ms <= :at_m
   AND (e.at_ms > :end_ms OR (e.stream_id, e.seq) >= (:end_stream_id, :end_seq))
   AND (:kinds = '' OR :kinds LIKE '% ' || e.kind || ' %')
   AND (e.body LIKE :pattern ESCAPE '!'
-    OR EXISTS (SELECT 1 FROM actions a WHERE a.workspace_id = e.workspace_id
+    OR EXISTS (SELECT 1 FROM actions a WHERE a.workspace_id = :workspace_id
       AND a.action_id = json_extract(e.body, '$.actionId') AND a.effect LIKE :pattern ESCAPE '!')
-    OR EXISTS (SELECT 1 FROM runs r WHERE r.workspace_id = e.workspace_id AND r.run_id = e.stream_id
+    OR EXISTS (SELECT 1 FROM runs r WHERE r.workspace_id = :workspace_id AND r.run_id = e.stream_id
       AND r.inputs LIKE :pattern ESCAPE '!'))
 ORDER BY e.at_ms DESC, e.stream_id DESC, e.seq DESC LIMIT :most
 
@@ -101,9 +101,9 @@ WHERE e.workspace_id = :workspace_id AND e.at_ms >= :end_ms AND e.at_ms <= :at_m
   AND (e.at_ms > :end_ms OR (e.stream_id, e.seq) >= (:end_stream_id, :end_seq))
   AND (:kinds = '' OR :kinds LIKE '% ' || e.kind || ' %')
   AND (e.body ILIKE :pattern ESCAPE '!'
-    OR EXISTS (SELECT 1 FROM actions a WHERE a.workspace_id = e.workspace_id
+    OR EXISTS (SELECT 1 FROM actions a WHERE a.workspace_id = :workspace_id
       AND a.action_id = CAST(e.body AS JSON) ->> 'actionId' AND a.effect ILIKE :pattern ESCAPE '!')
-    OR EXISTS (SELECT 1 FROM runs r WHERE r.workspace_id = e.workspace_id AND r.run_id = e.stream_id
+    OR EXISTS (SELECT 1 FROM runs r WHERE r.workspace_id = :workspace_id AND r.run_id = e.stream_id
       AND r.inputs ILIKE :pattern ESCAPE '!'))
 ORDER BY e.at_ms DESC, e.stream_id DESC, e.seq DESC LIMIT :most
 
@@ -173,14 +173,14 @@ SELECT 1 AS one FROM runs WHERE workspace_id = :workspace_id LIMIT 1
 -- List what runs were about, and when their first action went out.
 SELECT r.run_id, r.operator, r.inputs, r.created_ms,
   (SELECT MIN(a.executed_ms) FROM actions a INDEXED BY actions_by_run
-   WHERE a.workspace_id = r.workspace_id AND a.run_id = r.run_id) AS sent_ms
+   WHERE a.workspace_id = :workspace_id AND a.run_id = r.run_id) AS sent_ms
 FROM json_each(:wanted) w CROSS JOIN runs r
 WHERE r.workspace_id = :workspace_id AND r.run_id = w.value
 
 -- name: list_run_heads [postgres]
 -- As on SQLite.
 SELECT r.run_id, r.operator, r.inputs, r.created_ms,
-  (SELECT MIN(a.executed_ms) FROM actions a WHERE a.workspace_id = r.workspace_id AND a.run_id = r.run_id) AS sent_ms
+  (SELECT MIN(a.executed_ms) FROM actions a WHERE a.workspace_id = :workspace_id AND a.run_id = r.run_id) AS sent_ms
 FROM json_array_elements_text(CAST(:wanted AS JSON)) AS w (value)
 JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = w.value
 

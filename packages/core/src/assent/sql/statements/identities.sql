@@ -54,7 +54,7 @@ WHERE workspace_id = :workspace_id AND person_id = :person_id AND email IS NOT N
 -- name: list_vouched_at
 -- List the people with this vouched address, removed ones too, with whether an issuer identifies them.
 SELECT p.person_id, p.name, p.role, p.email, p.zone, p.created_ms, p.ended_ms,
-  CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = p.workspace_id AND i.person_id = p.person_id
+  CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = :workspace_id AND i.person_id = p.person_id
     AND substr(i.issuer, 1, 5) <> 'chat:') THEN 1 ELSE 0 END AS linked
 FROM people p
 WHERE p.workspace_id = :workspace_id AND lower(p.email) = :email AND p.email_vouched = 1
@@ -63,7 +63,7 @@ ORDER BY p.created_ms, p.person_id
 -- name: list_roster
 -- List the people who can sign in, with whether their address is vouched for and whether an issuer decides their role.
 SELECT p.person_id, p.name, p.role, p.email, p.email_vouched, p.named_by, p.zone,
-  CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = p.workspace_id AND i.person_id = p.person_id
+  CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = :workspace_id AND i.person_id = p.person_id
     AND i.follows_claims = 1) THEN 1 ELSE 0 END AS follows_claims
 FROM people p
 WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL ORDER BY p.created_ms, p.person_id

@@ -15,58 +15,32 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', true);
 -- Nothing to do: plans do not depend on the table's size.
 SELECT 1;
 
--- name: next_job_ready [sqlite]
--- Find when the next job of the given kinds can be claimed. The keys of the JSON object `leases` are the kinds of this
--- runner.
-SELECT ready_ms FROM jobs
+-- name: list_ready_jobs [sqlite]
+-- List the jobs of the given kinds that can be claimed first, also those that cannot yet. The keys of the JSON object
+-- `leases` are the kinds of this runner.
+SELECT workspace_id, job_id, kind, fence, ready_ms FROM jobs
 WHERE ready_ms IS NOT NULL AND kind IN (SELECT lease.key FROM json_each(:leases) AS lease)
-ORDER BY ready_ms LIMIT 1;
+ORDER BY ready_ms LIMIT :most;
 
--- name: next_job_ready [postgres]
--- Find when the next job of the given kinds can be claimed.
-SELECT ready_ms FROM jobs
+-- name: list_ready_jobs [postgres]
+-- List the jobs of the given kinds that can be claimed first, also those that cannot yet.
+SELECT workspace_id, job_id, kind, fence, ready_ms FROM jobs
 WHERE ready_ms IS NOT NULL AND CAST(:leases AS jsonb) ->> kind IS NOT NULL
-ORDER BY ready_ms LIMIT 1;
+ORDER BY ready_ms LIMIT :most;
 
--- name: claim_jobs [sqlite]
--- Claim jobs that are due or whose lease has ended, the longest ready first. `leases` has the lease of each kind; other
--- kinds belong to other runners.
+-- name: claim_job
+-- Claim a job that is due or whose lease has ended, unless another runner has claimed it. By its key, so that it is on
+-- one shard, and no lock is held on others.
 UPDATE jobs SET
     state = 'running',
     attempts = attempts + 1,
-    lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END,
+    lost = lost + CASE WHEN state = 'running' THEN 1 ELSE 0 END,
     fence = fence + 1,
-    lease_until_ms = :now_ms + (SELECT lease.value FROM json_each(:leases) AS lease WHERE lease.key = jobs.kind),
+    lease_until_ms = :lease_until_ms,
     worker = :worker,
-    last_error = CASE state WHEN 'running' THEN :lost ELSE last_error END
-WHERE rowid IN (
-    SELECT rowid FROM jobs
-    WHERE ready_ms <= :now_ms AND kind IN (SELECT lease.key FROM json_each(:leases) AS lease)
-    ORDER BY ready_ms LIMIT :most
-)
+    last_error = CASE WHEN state = 'running' THEN :lost ELSE last_error END
+WHERE workspace_id = :workspace_id AND job_id = :job_id AND fence = :fence AND ready_ms <= :now_ms
 RETURNING workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker,
-    last_error, created_ms, finished_ms, lost;
-
--- name: claim_jobs [postgres]
--- Claim jobs that are due or whose lease has ended, the longest ready first, skipping rows that another runner has
--- locked.
-WITH picked AS MATERIALIZED (
-    SELECT workspace_id, job_id FROM jobs
-    WHERE ready_ms <= :now_ms AND CAST(:leases AS jsonb) ->> kind IS NOT NULL
-    ORDER BY ready_ms LIMIT :most
-    FOR UPDATE SKIP LOCKED
-)
-UPDATE jobs SET
-    state = 'running',
-    attempts = jobs.attempts + 1,
-    lost = jobs.lost + CASE jobs.state WHEN 'running' THEN 1 ELSE 0 END,
-    fence = jobs.fence + 1,
-    lease_until_ms = :now_ms + CAST(CAST(:leases AS jsonb) ->> jobs.kind AS bigint),
-    worker = :worker,
-    last_error = CASE jobs.state WHEN 'running' THEN :lost ELSE jobs.last_error END
-FROM picked
-WHERE jobs.workspace_id = picked.workspace_id AND jobs.job_id = picked.job_id
-RETURNING jobs.workspace_id, jobs.job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker,
     last_error, created_ms, finished_ms, lost;
 
 -- name: list_jobs_ahead
@@ -81,8 +55,8 @@ ORDER BY ready_ms DESC LIMIT :most;
 -- name: pull_job
 -- Make a job ready now, unless a worker has claimed, ended or renewed it in between.
 UPDATE jobs SET
-    due_ms = CASE state WHEN 'waiting' THEN :now_ms ELSE due_ms END,
-    lease_until_ms = CASE state WHEN 'running' THEN :now_ms END
+    due_ms = CASE WHEN state = 'waiting' THEN :now_ms ELSE due_ms END,
+    lease_until_ms = CASE WHEN state = 'running' THEN :now_ms END
 WHERE workspace_id = :workspace_id AND job_id = :job_id AND fence = :fence AND state = :state AND ready_ms > :now_ms;
 
 -- name: renew_job

@@ -24,53 +24,30 @@ RETURNING seq, hash, updated_at;
 -- The latest time of an event of a workspace.
 SELECT at_ms FROM events WHERE workspace_id = :workspace_id ORDER BY at_ms DESC LIMIT 1
 
--- name: insert_event
--- Append an event that is not the last of several. Only under the lock of its stream's head.
-INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
-VALUES (:workspace_id, :stream_id, :seq, :kind, :now_ms, :body, :hash);
-
--- name: begin_stream [sqlite, counted]
--- Insert the head of a new stream at its first event, which follows; no row is counted if the stream exists. The last
--- conditions are always true: both variants need the same parameters.
+-- name: begin_stream [counted]
+-- Insert the head of a new stream at its first events, which follow; no row is returned if the stream exists.
 INSERT INTO streams (workspace_id, stream_id, seq, hash, updated_at)
 VALUES (:workspace_id, :stream_id, :seq, :hash, :dated_ms)
 ON CONFLICT (workspace_id, stream_id) DO UPDATE SET seq = :seq, hash = :hash, updated_at = :dated_ms
-WHERE streams.hash = :previous_hash AND :kind IS NOT NULL AND :now_ms IS NOT NULL AND :body IS NOT NULL;
-
--- name: begin_stream [postgres]
--- Insert the head of a new stream and append the event in one round trip; returns no row if the stream exists.
-WITH made AS (
-    INSERT INTO streams (workspace_id, stream_id, seq, hash, updated_at)
-    VALUES (:workspace_id, :stream_id, :seq, :hash, :dated_ms)
-    ON CONFLICT (workspace_id, stream_id) DO UPDATE SET seq = :seq, hash = :hash, updated_at = :dated_ms
-    WHERE streams.hash = :previous_hash
-    RETURNING workspace_id, stream_id, seq, hash
-)
-INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
-SELECT workspace_id, stream_id, seq, :kind, :now_ms, :body, hash FROM made
+WHERE streams.hash = :previous_hash
 RETURNING seq;
 
 -- name: append_event [sqlite, counted]
--- Move the head to the next event, which follows. The condition has the old hash, so a head that was not locked in this
--- transaction is not moved, and no row is counted. The last conditions are always true, as above.
+-- Move the head to the last of the events, which follow. The condition has the old hash, so a head that was not locked in
+-- this transaction is not moved, and no row is counted. The last condition is always true: both variants need the same
+-- parameters.
 UPDATE streams SET seq = :seq, hash = :hash
-WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND hash = :previous_hash
-  AND :kind IS NOT NULL AND :now_ms IS NOT NULL AND :body IS NOT NULL AND :dated_ms IS NOT NULL;
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND hash = :previous_hash AND :dated_ms IS NOT NULL;
 
 -- name: append_event [postgres]
--- Move the head and append the event in one round trip; returns no row if the head was not locked in this transaction.
--- An unchanged date needs no index update.
-WITH moved AS (
-    UPDATE streams SET seq = :seq, hash = :hash, updated_at = :dated_ms
-    WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND hash = :previous_hash
-    RETURNING workspace_id, stream_id, seq, hash
-)
-INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
-SELECT workspace_id, stream_id, seq, :kind, :now_ms, :body, hash FROM moved
+-- As on SQLite, with the date: an unchanged one needs no index update. A statement of its own: on shards, one that also
+-- inserts the event would be committed in two phases.
+UPDATE streams SET seq = :seq, hash = :hash, updated_at = :dated_ms
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND hash = :previous_hash
 RETURNING seq;
 
--- name: write_event [sqlite, skipped on postgres]
--- Insert the event that the head was just moved to.
+-- name: write_event
+-- Insert an event that the head was just moved beyond or to.
 INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
 VALUES (:workspace_id, :stream_id, :seq, :kind, :now_ms, :body, :hash);
 
@@ -89,12 +66,14 @@ WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq > :after_s
 ORDER BY seq LIMIT :limit;
 
 -- name: journal_position [sqlite]
--- Read a value that changes with every append, for polling. It is the end of a b-tree, so it is cheap.
-SELECT CAST(coalesce(max(rowid), 0) AS TEXT) AS position FROM events;
+-- Read a value that changes with every append, for polling. It is the end of a b-tree, so it is cheap. The condition is
+-- always true.
+SELECT CAST(coalesce(max(rowid), 0) AS TEXT) AS position FROM events WHERE :server IS NOT NULL;
 
 -- name: journal_position [postgres]
 -- Read a value that changes soon after appends: `bump_position` sets it.
-SELECT coalesce(max(value), '0') AS position FROM deployment_facts WHERE name = 'journal position';
+SELECT coalesce(max(value), '0') AS position FROM deployment_facts
+WHERE workspace_id = :server AND name = 'journal position';
 
 -- name: list_events_of_kind
 -- List the events of one kind in a stream, oldest first.

@@ -65,30 +65,31 @@ DELETE FROM notification_messages WHERE (workspace_id, target_id, run_id) IN (
 RETURNING run_id
 
 -- name: list_due_reminders
--- List targets with the waiting actions that they are reminded of now: after the target's time, and before expiry.
+-- List targets with the waiting actions that they are reminded of now: after the target's time, and before expiry. Who
+-- may see an action is joined: on shards no inner query may look from reference tables at an outer one.
 SELECT home, target_id, workspace_id, action_id, kind FROM (
   SELECT t.workspace_id AS home, t.target_id, a.workspace_id, a.action_id, 'waited' AS kind
   FROM actions a
-  JOIN notification_targets t ON t.workspace_id = a.workspace_id OR (t.person_id <> '' AND EXISTS (
-    SELECT 1 FROM people p WHERE p.workspace_id = t.workspace_id AND p.person_id = t.person_id AND p.ended_ms IS NULL
-      AND ((p.role = 'owner'
-          AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.workspace_id = a.workspace_id AND w.signed_up = 1))
-        OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = a.workspace_id AND m.person_id = p.person_id))
-  ))
-  WHERE a.status = 'awaiting_approval' AND a.held = 0 AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+  JOIN notification_targets t ON t.workspace_id = a.workspace_id OR t.person_id <> ''
+  LEFT JOIN people p ON p.workspace_id = t.workspace_id AND p.person_id = t.person_id AND p.ended_ms IS NULL
+  LEFT JOIN memberships m ON m.workspace_id = a.workspace_id AND m.person_id = p.person_id
+  LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+  WHERE (t.workspace_id = a.workspace_id OR m.person_id IS NOT NULL
+      OR (p.role = 'owner' AND coalesce(w.signed_up, 0) = 0))
+    AND a.status = 'awaiting_approval' AND a.held = 0 AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
     AND t.causes LIKE '%reminders%' AND t.risks LIKE '%' || a.risk || '%' AND t.remind_ms > 0 AND a.created_ms + t.remind_ms <= :now_ms
     AND NOT EXISTS (SELECT 1 FROM notification_reminders r WHERE r.workspace_id = a.workspace_id
       AND r.action_id = a.action_id AND r.target_id = t.target_id AND r.kind = 'waited')
   UNION ALL
   SELECT t.workspace_id AS home, t.target_id, a.workspace_id, a.action_id, 'expiry' AS kind
   FROM actions a
-  JOIN notification_targets t ON t.workspace_id = a.workspace_id OR (t.person_id <> '' AND EXISTS (
-    SELECT 1 FROM people p WHERE p.workspace_id = t.workspace_id AND p.person_id = t.person_id AND p.ended_ms IS NULL
-      AND ((p.role = 'owner'
-          AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.workspace_id = a.workspace_id AND w.signed_up = 1))
-        OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = a.workspace_id AND m.person_id = p.person_id))
-  ))
-  WHERE a.status = 'awaiting_approval' AND a.held = 0 AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+  JOIN notification_targets t ON t.workspace_id = a.workspace_id OR t.person_id <> ''
+  LEFT JOIN people p ON p.workspace_id = t.workspace_id AND p.person_id = t.person_id AND p.ended_ms IS NULL
+  LEFT JOIN memberships m ON m.workspace_id = a.workspace_id AND m.person_id = p.person_id
+  LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+  WHERE (t.workspace_id = a.workspace_id OR m.person_id IS NOT NULL
+      OR (p.role = 'owner' AND coalesce(w.signed_up, 0) = 0))
+    AND a.status = 'awaiting_approval' AND a.held = 0 AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
     AND t.causes LIKE '%reminders%' AND t.risks LIKE '%' || a.risk || '%' AND t.remind_ms > 0
     AND a.expires_ms - :now_ms <= :lead_ms AND (a.expires_ms - :now_ms) * 4 <= a.expires_ms - a.created_ms
     AND NOT EXISTS (SELECT 1 FROM notification_reminders r WHERE r.workspace_id = a.workspace_id

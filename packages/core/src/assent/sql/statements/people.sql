@@ -20,11 +20,11 @@ ORDER BY email_vouched DESC, created_ms, person_id LIMIT :most
 -- name: list_people
 -- List the people who can sign in, with their workspaces and whether they ever signed in.
 SELECT p.person_id, p.name, p.role, p.email, p.email_vouched, p.named_by, p.zone, p.created_ms,
-  (SELECT count(*) FROM sessions s WHERE s.workspace_id = p.workspace_id AND s.person_id = p.person_id
+  (SELECT count(*) FROM sessions s WHERE s.workspace_id = :workspace_id AND s.person_id = p.person_id
     AND s.ended_ms IS NULL AND s.expires_ms > :now_ms) AS devices,
   (SELECT max(s.created_ms) FROM sessions s
-    WHERE s.workspace_id = p.workspace_id AND s.person_id = p.person_id) AS signed_in_ms,
-  (SELECT max(l.expires_ms) FROM sign_in_links l WHERE l.workspace_id = p.workspace_id
+    WHERE s.workspace_id = :workspace_id AND s.person_id = p.person_id) AS signed_in_ms,
+  (SELECT max(l.expires_ms) FROM sign_in_links l WHERE l.workspace_id = :workspace_id
     AND l.person_id = p.person_id AND l.used_ms IS NULL AND l.expires_ms > :now_ms) AS invited_until_ms
 FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL ORDER BY p.created_ms, p.person_id
 
@@ -51,7 +51,7 @@ SELECT pg_advisory_xact_lock(hashtext('assent names of people'), hashtext(curren
 -- who signed in as one. What an owner chose for themselves is confirmed, too.
 SELECT p.person_id FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL
   AND ((p.person_id = :person_id AND p.role = 'owner') OR (lower(p.email) = :email
-    AND (p.email_vouched = 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.workspace_id = p.workspace_id
+    AND (p.email_vouched = 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.workspace_id = :workspace_id
       AND s.person_id = p.person_id AND s.assurance IN ('person', 'passkey')))
     AND (p.role = 'owner' OR p.person_id = :person_id OR EXISTS (SELECT 1 FROM memberships m
       WHERE m.workspace_id = :place AND m.person_id = p.person_id))))

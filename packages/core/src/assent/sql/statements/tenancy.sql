@@ -259,31 +259,34 @@ FROM pg_control_system()
 SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
 
 -- name: advance_head
--- Count one further in a data directory; returns the number and the epoch.
+-- Count one further in a data directory; returns the number.
 INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, :name, '1')
 ON CONFLICT (workspace_id, name)
 DO UPDATE SET value = CAST(CAST(deployment_facts.value AS BIGINT) + 1 AS TEXT)
-RETURNING value, (
-  SELECT e.value FROM deployment_facts e WHERE e.workspace_id = :workspace_id AND e.name = :epoch
-) AS epoch
+RETURNING value
 
 -- name: count_call [postgres only]
--- Count a call unless its window is full, under the row's lock; returns whether it was admitted, and the first and the
--- last slot. Deletes slots older than the window.
-WITH counted AS (
-  INSERT INTO rate_windows AS w (workspace_id, bucket, slots)
-  VALUES (:workspace_id, :bucket, jsonb_build_object(:slot::bigint::text, 1))
-  ON CONFLICT (workspace_id, bucket) DO UPDATE SET slots = (
-    SELECT coalesce(jsonb_object_agg(s.key, s.value), '{}'::jsonb)
-           || jsonb_build_object(:slot::bigint::text, coalesce((w.slots ->> (:slot::bigint::text))::bigint, 0) + 1)
-    FROM jsonb_each(w.slots) s WHERE s.key::bigint >= :first_slot::bigint
-  )
-  WHERE (SELECT coalesce(sum(s.value::bigint), 0) FROM jsonb_each(w.slots) s
-         WHERE s.key::bigint >= :first_slot::bigint) < :most::bigint
-  RETURNING 1
+-- Count a call unless its window is full or was never opened, under the row's lock. Deletes slots older than the window.
+UPDATE rate_windows SET slots = (
+  SELECT coalesce(jsonb_object_agg(s.key, s.value), '{}'::jsonb) || jsonb_build_object(
+    :slot::bigint::text, coalesce((rate_windows.slots ->> (:slot::bigint::text))::bigint, 0) + 1)
+  FROM jsonb_each(rate_windows.slots) s WHERE s.key::bigint >= :first_slot::bigint
 )
-SELECT (SELECT count(*) FROM counted) AS admitted,
-       coalesce(min(s.key::bigint), :slot::bigint) AS oldest_slot, coalesce(max(s.key::bigint), :slot::bigint) AS newest_slot
+WHERE workspace_id = :workspace_id AND bucket = :bucket
+  AND (SELECT coalesce(sum(s.value::bigint), 0) FROM jsonb_each(rate_windows.slots) s
+       WHERE s.key::bigint >= :first_slot::bigint) < :most::bigint
+RETURNING 1
+
+-- name: open_window [postgres only]
+-- Insert an empty window; returns no row if there is one.
+INSERT INTO rate_windows (workspace_id, bucket, slots) VALUES (:workspace_id, :bucket, '{}'::jsonb)
+ON CONFLICT (workspace_id, bucket) DO NOTHING
+RETURNING 1
+
+-- name: read_window [postgres only]
+-- Read how many calls a window has, and the first and the last slot.
+SELECT coalesce(sum(s.value::bigint), 0)::bigint AS calls, coalesce(min(s.key::bigint), :slot::bigint) AS oldest_slot,
+       coalesce(max(s.key::bigint), :slot::bigint) AS newest_slot
 FROM rate_windows r, jsonb_each(r.slots) s
 WHERE r.workspace_id = :workspace_id AND r.bucket = :bucket AND s.key::bigint >= :first_slot::bigint
 

@@ -10,7 +10,7 @@ WITH picked AS (
     AND (r.operator = :operator OR (:operator = '' AND r.operator NOT IN ('chieflab-brain', 'chieflab-connect')))
     AND (:everything = 1 OR r.run_id IN (SELECT w.key FROM json_each(:wanted) w))
     AND (:state = '' OR EXISTS (
-      SELECT 1 FROM actions x WHERE x.workspace_id = r.workspace_id AND x.run_id = r.run_id
+      SELECT 1 FROM actions x WHERE x.workspace_id = :workspace_id AND x.run_id = r.run_id
       AND (x.status = :state OR x.execution_state = :state)))
   ORDER BY r.run_id DESC LIMIT :most
 ), counted AS (
@@ -90,7 +90,7 @@ WHERE e.workspace_id = :workspace_id AND s.stream_id IS NULL LIMIT :most
 SELECT s.session_id, s.created_ms, s.updated_ms FROM workflow_sessions s
 WHERE s.workspace_id = :workspace_id AND (s.updated_ms, s.session_id) < (:updated_ms, :before)
   AND (:everything = 1 OR EXISTS (
-    SELECT 1 FROM workflow_runs r WHERE r.workspace_id = s.workspace_id AND r.session_id = s.session_id
+    SELECT 1 FROM workflow_runs r WHERE r.workspace_id = :workspace_id AND r.session_id = s.session_id
     AND r.run_id IN (SELECT w.key FROM json_each(:wanted) w)))
 ORDER BY s.updated_ms DESC, s.session_id DESC LIMIT :most
 

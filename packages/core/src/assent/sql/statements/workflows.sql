@@ -84,7 +84,7 @@ VALUES (:workspace_id, :run_id, :node, :edge, :child, :answer, :text, :created_m
 -- name: list_workflow_ancestors
 -- List the path from the start to a node, newest first, with the newest notes within a budget of characters; of older
 -- notes only that they exist.
-WITH RECURSIVE way (node, parent, step_key, title, notes) AS (
+WITH RECURSIVE way AS (
   SELECT node, parent, step_key, title, notes FROM workflow_nodes
   WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
   UNION ALL
@@ -92,9 +92,9 @@ WITH RECURSIVE way (node, parent, step_key, title, notes) AS (
   FROM workflow_nodes n JOIN way w ON n.node = w.parent
   WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id
 ),
-counted (node, step_key, title, notes, before) AS (
+counted AS (
   SELECT node, step_key, title, notes,
-    coalesce(sum(length(notes)) OVER (ORDER BY node DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
+    coalesce(sum(length(notes)) OVER (ORDER BY node DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
   FROM way
 )
 SELECT node, step_key, title, CASE WHEN before <= :budget THEN notes ELSE '' END AS notes,
@@ -196,25 +196,25 @@ WITH recent AS (
     AND (:session_id = '' OR session_id = :session_id) AND (:workflow_id = '' OR workflow_id = :workflow_id)
   ORDER BY updated_ms DESC, run_id DESC LIMIT :runs
 ),
-told (run_id, said) AS (
-  SELECT run_id, session_id || ' ' || name || ' ' || workflow_id FROM recent
+told AS (
+  SELECT run_id, session_id || ' ' || name || ' ' || workflow_id AS said FROM recent
   UNION ALL
   SELECT r.run_id, n.title || ' ' || substr(n.notes, 1, :chars) FROM recent r
-  JOIN workflow_nodes n ON n.workspace_id = r.workspace_id AND n.run_id = r.run_id AND n.node >= r.nodes - :newest
+  JOIN workflow_nodes n ON n.workspace_id = :workspace_id AND n.run_id = r.run_id AND n.node >= r.nodes - :newest
   UNION ALL
   SELECT r.run_id, substr(c.notes, 1, :chars) FROM recent r
-  JOIN workflow_checkpoints c ON c.workspace_id = r.workspace_id AND c.run_id = r.run_id
+  JOIN workflow_checkpoints c ON c.workspace_id = :workspace_id AND c.run_id = r.run_id
     AND c.node >= r.nodes - :newest
 ),
-ranked (run_id, words_found, together) AS (
+ranked AS (
   SELECT run_id,
     max(CASE WHEN :word_1 <> '' AND said REGEXP :word_1 THEN 1 ELSE 0 END)
     + max(CASE WHEN :word_2 <> '' AND said REGEXP :word_2 THEN 1 ELSE 0 END)
     + max(CASE WHEN :word_3 <> '' AND said REGEXP :word_3 THEN 1 ELSE 0 END)
     + max(CASE WHEN :word_4 <> '' AND said REGEXP :word_4 THEN 1 ELSE 0 END)
     + max(CASE WHEN :word_5 <> '' AND said REGEXP :word_5 THEN 1 ELSE 0 END)
-    + max(CASE WHEN :word_6 <> '' AND said REGEXP :word_6 THEN 1 ELSE 0 END),
-    max(CASE WHEN said REGEXP :whole THEN 1 ELSE 0 END)
+    + max(CASE WHEN :word_6 <> '' AND said REGEXP :word_6 THEN 1 ELSE 0 END) AS words_found,
+    max(CASE WHEN said REGEXP :whole THEN 1 ELSE 0 END) AS together
   FROM told WHERE said REGEXP :any_word GROUP BY run_id
 )
 SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, r.created_ms, r.updated_ms,
@@ -231,25 +231,25 @@ WITH recent AS (
     AND (:session_id = '' OR session_id = :session_id) AND (:workflow_id = '' OR workflow_id = :workflow_id)
   ORDER BY updated_ms DESC, run_id DESC LIMIT :runs
 ),
-told (run_id, said) AS (
-  SELECT run_id, session_id || ' ' || name || ' ' || workflow_id FROM recent
+told AS (
+  SELECT run_id, session_id || ' ' || name || ' ' || workflow_id AS said FROM recent
   UNION ALL
   SELECT r.run_id, n.title || ' ' || substr(n.notes, 1, :chars) FROM recent r
-  JOIN workflow_nodes n ON n.workspace_id = r.workspace_id AND n.run_id = r.run_id AND n.node >= r.nodes - :newest
+  JOIN workflow_nodes n ON n.workspace_id = :workspace_id AND n.run_id = r.run_id AND n.node >= r.nodes - :newest
   UNION ALL
   SELECT r.run_id, substr(c.notes, 1, :chars) FROM recent r
-  JOIN workflow_checkpoints c ON c.workspace_id = r.workspace_id AND c.run_id = r.run_id
+  JOIN workflow_checkpoints c ON c.workspace_id = :workspace_id AND c.run_id = r.run_id
     AND c.node >= r.nodes - :newest
 ),
-ranked (run_id, words_found, together) AS (
+ranked AS (
   SELECT run_id,
     max(CASE WHEN CAST(:word_1 AS TEXT) <> '' AND said ~ :word_1 THEN 1 ELSE 0 END)
     + max(CASE WHEN CAST(:word_2 AS TEXT) <> '' AND said ~ :word_2 THEN 1 ELSE 0 END)
     + max(CASE WHEN CAST(:word_3 AS TEXT) <> '' AND said ~ :word_3 THEN 1 ELSE 0 END)
     + max(CASE WHEN CAST(:word_4 AS TEXT) <> '' AND said ~ :word_4 THEN 1 ELSE 0 END)
     + max(CASE WHEN CAST(:word_5 AS TEXT) <> '' AND said ~ :word_5 THEN 1 ELSE 0 END)
-    + max(CASE WHEN CAST(:word_6 AS TEXT) <> '' AND said ~ :word_6 THEN 1 ELSE 0 END),
-    max(CASE WHEN said ~ :whole THEN 1 ELSE 0 END)
+    + max(CASE WHEN CAST(:word_6 AS TEXT) <> '' AND said ~ :word_6 THEN 1 ELSE 0 END) AS words_found,
+    max(CASE WHEN said ~ :whole THEN 1 ELSE 0 END) AS together
   FROM told WHERE said ~ :any_word GROUP BY run_id
 )
 SELECT r.run_id, r.session_id, r.workflow_id, r.workflow_hash, r.name, r.nodes, r.series, r.created_ms, r.updated_ms,
@@ -334,7 +334,7 @@ DELETE FROM workflow_sessions WHERE workspace_id = :workspace_id AND session_id 
 -- name: forget_programs
 -- Delete programs that no run is pinned to and that were not started lately.
 DELETE FROM workflow_programs WHERE workspace_id = :workspace_id AND created_ms < :before_ms AND NOT EXISTS (
-  SELECT 1 FROM workflow_runs r WHERE r.workspace_id = workflow_programs.workspace_id
+  SELECT 1 FROM workflow_runs r WHERE r.workspace_id = :workspace_id
   AND r.workflow_hash = workflow_programs.workflow_hash)
 
 -- name: insert_session_note
