@@ -204,7 +204,7 @@ def config(
         raise Failure(f"{found.label} starts its servers itself. Leave --http out.")
     entry, top = build_entry(session.settings, client, is_http=http)
     path = Path(file) if file is not None else found.locate(Path.home(), Path.cwd())
-    note = _describe_key(session.settings, client) if http else ""
+    note = _describe_access(session.settings, client) if http else ""
     if not write:
         session.give(
             {"file": str(path), "entry": entry, **top}, write_entry(found, SERVER_NAME, entry, top).rstrip()
@@ -238,6 +238,8 @@ def build_entry(settings: Settings, client: str, *, is_http: bool) -> tuple[dict
     kind = {"type": "http" if is_http else "stdio"} if client in ("claude", "vscode") else {}
     if not is_http:
         return {**kind, **stdio_entry(settings)}, {}
+    if _signs_in(settings, client):
+        return {**kind, "url": mcp_url(settings)}, {}
     if client == "vscode":
         whole = vs_code_http(settings)
         return whole["servers"][SERVER_NAME], {"inputs": whole["inputs"]}
@@ -247,8 +249,15 @@ def build_entry(settings: Settings, client: str, *, is_http: bool) -> tuple[dict
     return {**kind, **cursor_http(settings), "headers": {"Authorization": f"Bearer {variable}"}}, {}
 
 
-def _describe_key(settings: Settings, client: str) -> str:
+def _signs_in(settings: Settings, client: str) -> bool:
+    """Whether a client gets in without a key: its way back leads to an address that the server accepts."""
+    return settings.oauth and client in ("claude", "vscode")
+
+
+def _describe_access(settings: Settings, client: str) -> str:
     made = key_command(settings, client)
+    if _signs_in(settings, client):
+        return f"\nIt opens your browser once, to sign in. With a key instead: {made}"
     if client == "vscode":
         return f"\nVS Code asks for the key once. Make it with: {made}"
     return f"\nThe client reads the key from {KEY_VARIABLE}: export {KEY_VARIABLE}=$({made})"
