@@ -92,21 +92,21 @@ class Insider:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def _next(self) -> Call:
+    async def next_call(self) -> Call:
         """A call, in a round of the event loop of its own, as the messages of a client are."""
         await asyncio.sleep(0)
         return Call(self._app.services, LOCAL_PRINCIPAL, "local", "", self._app.clock.now_ms())
 
     async def stage(self) -> str:
         """The id of an action that waits for approval."""
-        reply = await testing_stage(await self._next(), TestingStage(**wanted()))
+        reply = await testing_stage(await self.next_call(), TestingStage(**wanted()))
         return reply.actions[0].id
 
     async def approve(self, action_id: str) -> None:
-        await approve_action(await self._next(), ApproveAction(action_id=action_id))
+        await approve_action(await self.next_call(), ApproveAction(action_id=action_id))
 
     async def execute(self, action_id: str) -> None:
-        await execute_approved(await self._next(), ExecuteAction(action_id=action_id), tool=EXECUTE)
+        await execute_approved(await self.next_call(), ExecuteAction(action_id=action_id), tool=EXECUTE)
 
     async def loop(self) -> None:
         action_id = await self.stage()

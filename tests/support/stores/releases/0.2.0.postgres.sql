@@ -679,7 +679,7 @@ Next: Check that it can be found on Site, and measure again later. Site: 0 views
 INSERT INTO public.assets (workspace_id, asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms) VALUES ('00000000-0000-7000-8000-000000000001', '01a1f072-7fe6-7ae6-9666-b497f91fe2e6', '01a1f072-7fe6-71fb-b571-5639b0ca2e34', NULL, 'site', 'Winds', 'The winds turned.', 'site', '{"source":"agent","claims":[],"preheader":"","parts":[],"memoryUsed":[],"warnings":[]}', 1795035398118);
 INSERT INTO public.assets (workspace_id, asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms) VALUES ('00000000-0000-7000-8000-000000000001', '01a1f072-804e-7944-b046-3ab54988afb2', '01a1f072-804e-7550-9728-67e2a08f5721', NULL, 'site', 'Stars', 'The stars are out tonight.', 'site', '{"source":"agent","claims":[],"preheader":"","parts":[],"memoryUsed":[{"entryId":"01a1f072-8024-7f6d-a0fc-5c13f582bd43","kind":"rejection","how":"Asked before: “Too short, say where.”"}],"warnings":[]}', 1795035398222);
 INSERT INTO public.callers_seen (workspace_id, caller, seen_ms) VALUES ('00000000-0000-7000-8000-000000000001', 'key:691af373c97b8496', 1795035395663);
-INSERT INTO public.component_versions (component, version, name, prefix, applied_at, digest) VALUES ('launch', 1, 'launch', 'launch_', 1795035386396, '11810ae7b10df535be57fa690061ff77a5ada44d7b41474e6c198f0bec68e4bb');
+INSERT INTO public.component_versions (component, version, name, prefix, applied_at, digest) VALUES ('launch', 1, 'launch', 'launch_', 1795035386396, '93db699bf0951c1b846cdb9a0b264f0d1297342d0c6f58e5137ad575ee033b53');
 INSERT INTO public.component_versions (component, version, name, prefix, applied_at, digest) VALUES ('wrap', 1, 'wrap', 'wrap_', 1795035386396, 'a10ed29d54fe847b38f870143cb0d92f7cba11867807849e585befefa93ae541');
 INSERT INTO public.deployment_facts (workspace_id, name, value) VALUES ('00000000-0000-7000-8000-000000000000', 'run_token', 'f46228b81338027b');
 INSERT INTO public.deployment_facts (workspace_id, name, value) VALUES ('00000000-0000-7000-8000-000000000000', 'master', '392d58255cfa27e4');
@@ -913,6 +913,7 @@ CREATE INDEX launch_brain_by_words ON public.launch_brain_entries USING gin (wor
 CREATE INDEX launch_brain_lessons ON public.launch_brain_entries USING btree (workspace_id, entry_id) WHERE ((kind = ANY (ARRAY['channel_performance'::text, 'rejection'::text, 'lesson'::text])) AND (state <> 'retired'::text));
 CREATE INDEX launch_measurements_by_tenant ON public.launch_measurements USING btree (workspace_id, tenant_id, measured_ms) WHERE (measured_ms IS NOT NULL);
 CREATE INDEX launch_measurements_due ON public.launch_measurements USING btree (workspace_id, due_ms) WHERE (measured_ms IS NULL);
+CREATE INDEX launch_measurements_due_of_tenant ON public.launch_measurements USING btree (workspace_id, tenant_id, due_ms) WHERE (measured_ms IS NULL);
 CREATE INDEX launch_measurements_read ON public.launch_measurements USING btree (workspace_id, measured_ms) WHERE (measured_ms IS NOT NULL);
 CREATE UNIQUE INDEX launch_site_posts_by_address ON public.launch_site_posts USING btree (workspace_id, post_id);
 CREATE INDEX launch_site_posts_newest ON public.launch_site_posts USING btree (workspace_id, published_ms, post_id);

@@ -605,7 +605,7 @@ CREATE TABLE component_versions (
   digest     TEXT NOT NULL,
   PRIMARY KEY (component, version)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO component_versions (component, version, name, prefix, applied_at, digest) VALUES ('launch', 1, 'launch', 'launch_', 1795035366526, '7b4c1bd7ba9d8617ea42344661c329f23df99559336603bb6c6b7a816970c82b');
+INSERT INTO component_versions (component, version, name, prefix, applied_at, digest) VALUES ('launch', 1, 'launch', 'launch_', 1795035366526, 'dded3195bc4646885e84fcd3fbfb40ddaaae01c0b47cefd97528c7fd58ca8be4');
 INSERT INTO component_versions (component, version, name, prefix, applied_at, digest) VALUES ('wrap', 1, 'wrap', 'wrap_', 1795035366526, 'a10ed29d54fe847b38f870143cb0d92f7cba11867807849e585befefa93ae541');
 CREATE TABLE used_nonces (
   workspace_id TEXT NOT NULL,
@@ -803,6 +803,8 @@ INSERT INTO launch_measurements (workspace_id, run_id, tenant_id, asset_id, due_
 CREATE INDEX launch_measurements_by_tenant ON launch_measurements (workspace_id, tenant_id, measured_ms)
   WHERE measured_ms IS NOT NULL;
 CREATE INDEX launch_measurements_due ON launch_measurements (workspace_id, due_ms) WHERE measured_ms IS NULL;
+CREATE INDEX launch_measurements_due_of_tenant ON launch_measurements (workspace_id, tenant_id, due_ms)
+  WHERE measured_ms IS NULL;
 CREATE INDEX launch_measurements_read ON launch_measurements (workspace_id, measured_ms) WHERE measured_ms IS NOT NULL;
 CREATE TABLE launch_manual_metrics (
   workspace_id TEXT NOT NULL,

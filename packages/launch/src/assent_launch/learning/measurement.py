@@ -361,7 +361,12 @@ def list_unmeasured(
 
 def due(workspace_id: WorkspaceId, most: int, tenant_id: str = "") -> Transaction[list[Scheduled]]:
     """Return the runs that wait for their measurement; of one tenant if it is named."""
-    rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most, tenant_id=tenant_id)
+    if tenant_id:
+        rows = yield statements.list_tenant_due_measurements(
+            workspace_id=workspace_id, tenant_id=tenant_id, most=most
+        )
+    else:
+        rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most)
     return [read_scheduled(row) for row in rows]
 
 

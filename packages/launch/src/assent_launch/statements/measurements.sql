@@ -37,7 +37,13 @@ ORDER BY measured_ms DESC LIMIT :most
 -- name: list_due_measurements
 -- List runs that wait for their measurement, soonest first.
 SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM launch_measurements
-WHERE workspace_id = :workspace_id AND measured_ms IS NULL AND (:tenant_id = '' OR tenant_id = :tenant_id)
+WHERE workspace_id = :workspace_id AND measured_ms IS NULL
+ORDER BY due_ms LIMIT :most
+
+-- name: list_tenant_due_measurements
+-- List a tenant's runs that wait for their measurement, soonest first.
+SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM launch_measurements
+WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND measured_ms IS NULL
 ORDER BY due_ms LIMIT :most
 
 -- name: record_manual_metrics

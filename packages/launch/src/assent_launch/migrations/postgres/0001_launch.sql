@@ -72,12 +72,14 @@ CREATE TABLE launch_measurements (
   PRIMARY KEY (workspace_id, run_id)
 );
 
--- What has been measured; what is only scheduled is not looked for by its tenant.
+-- What has been measured.
 CREATE INDEX launch_measurements_by_tenant ON launch_measurements (workspace_id, tenant_id, measured_ms)
   WHERE measured_ms IS NOT NULL;
 
--- What is still to be measured, soonest first: stays small however many runs were measured.
+-- What is still to be measured, soonest first.
 CREATE INDEX launch_measurements_due ON launch_measurements (workspace_id, due_ms) WHERE measured_ms IS NULL;
+CREATE INDEX launch_measurements_due_of_tenant ON launch_measurements (workspace_id, tenant_id, due_ms)
+  WHERE measured_ms IS NULL;
 
 CREATE INDEX launch_measurements_read ON launch_measurements (workspace_id, measured_ms) WHERE measured_ms IS NOT NULL;
 
