@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -27,7 +28,7 @@ from assent.gate.records import OPEN, Action, Assurance, Effect, PlannedTime
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
-from assent.ports import Begin, Clock, Transaction
+from assent.ports import Begin, Clock, Guarded, Transaction
 from assent.present.outlook import describe_binding
 from assent.present.refusals import (
     needs_approval,
@@ -101,6 +102,44 @@ async def approve_together(
         return tuple(done)
 
     return await _write(services, bound, write, begin)
+
+
+async def approve_plan(
+    services: Services,
+    asked: Sequence[DecisionOrder],
+    write: Write[tuple[Action, ...], R],
+    *,
+    undo: bool = False,
+) -> R:
+    """Approve the actions of a plan, each judged alone and with an approval of its own. What has changed since it was
+    shown, what expired and what the policy refuses leaves the plan; the others are approved. `write` gets these."""
+    kept = []
+    for wish in asked:
+        try:
+            bound = await _look_again(services.for_workspace(wish.action.workspace_id), wish, None)
+        except Refusal:
+            continue
+        if bound is None and wish.seen.digest is not None:
+            kept.append(wish)
+    now_ms = services.clock.now_ms()
+
+    def begin() -> Transaction[tuple[Action, ...]]:
+        done: list[Action] = []
+        for wish in kept:
+            failed = yield Guarded(begin=partial(_approve_one, services, wish, now_ms, done, undo=undo))
+            if failed and not isinstance(failed[0][0], Refusal):
+                raise failed[0][0]
+        return tuple(done)
+
+    return await _write(services, None, write, begin)
+
+
+def _approve_one(
+    services: Services, wish: DecisionOrder, now_ms: int, done: list[Action], *, undo: bool
+) -> Transaction[None]:
+    # Who approves a plan saw each text: one that is approved already is not shown again.
+    yield from require_seen(wish)
+    done.append((yield from _approve(services, wish, now_ms, undo=undo)))
 
 
 async def _look_again(

@@ -17,6 +17,7 @@ from assent.serving.web.audit import screens as audit_screens
 from assent.serving.web.connections import consent as connect_consent
 from assent.serving.web.connections import screens as connect_screens
 from assent.serving.web.inbox import batch as batch_screen
+from assent.serving.web.inbox import plan as plan_screen
 from assent.serving.web.inbox import screen as inbox_screen
 from assent.serving.web.people import screens as people_screens
 from assent.serving.web.people.oidc import CALLBACK, START, OidcPages, OidcSignIn
@@ -38,6 +39,7 @@ from assent.serving.web.shell.problems import LOST, http_problem
 SCREENS: Final = (
     *inbox_screen.SCREENS,
     *batch_screen.SCREENS,
+    *plan_screen.SCREENS,
     *runs_screens.SCREENS,
     *sessions_screens.SCREENS,
     *operations_screens.SCREENS,
