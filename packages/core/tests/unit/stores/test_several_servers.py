@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any, cast
 
 import asyncpg
 import pytest
 
-from assent.ports import SchemaMismatch, SchemaOutdated, StoreUnavailable
+from assent.engine.core.services import Services
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.ports import SchemaMismatch, SchemaOutdated, Single, StoreUnavailable
+from assent.serving.site import ELSEWHERE, StoreCheck
 from assent.sql.components import list_core_tables
 from assent.sql.loader import split_script
 from assent.sql.schema import REFERENCE_TABLES
@@ -82,3 +87,17 @@ def test_a_commit_that_a_server_does_not_answer_is_unknown_and_no_mistake() -> N
     )
     assert isinstance(meaning(error, committing=True), StoreUnavailable)
     assert meaning(error) is error
+
+
+@pytest.mark.parametrize("away", [{SYSTEM_WORKSPACE}, {SYSTEM_WORKSPACE, *ELSEWHERE}])
+async def test_a_process_is_ready_while_a_server_of_several_takes_writes(away: set[str]) -> None:
+    async def write(begin: Single) -> None:
+        if begin.bound.workspace_id in away:  # type: ignore[attr-defined]
+            raise StoreUnavailable("this server is away")
+
+    async def check_store() -> None:
+        pass
+
+    services = cast("Services", SimpleNamespace(check_store=check_store, store=SimpleNamespace(write=write)))
+    with nullcontext() if len(away) == 1 else pytest.raises(StoreUnavailable):
+        await StoreCheck(services).check()
