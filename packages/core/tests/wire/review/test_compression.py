@@ -8,7 +8,7 @@ from statistics import mean
 
 import httpx
 import pytest
-from tests.support.review.kit import Server, post
+from tests.support.review.kit import Server, forms, post
 
 from assent.serving.web.shell.rendering import MEDIA_TYPES, STYLE_SHEET, asset_path
 
@@ -58,7 +58,7 @@ async def test_the_length_of_a_page_does_not_say_whether_a_nonce_was_guessed(ser
         return mean(sizes)
 
     shown = (await owner.get("/audit", params={"q": "x"})).text
-    [known] = re.findall(r'name="nonce" value="([^"]+)"', shown)
+    known, *_ = re.findall(r'name="nonce" value="([^"]+)"', shown)
     assert abs(await measure(known[:24]) - await measure(known[:24].swapcase())) < 4
 
 
@@ -74,3 +74,28 @@ async def test_a_nonce_looks_different_in_each_response_and_works(server: Server
     for nonce, status in ((zone[1], 303), (zone[1][:-2] + "AA", 403), (zone[1][:8], 403), ("", 403)):
         answer = await owner.post("/settings/zone", data={"nonce": nonce, "zone": "Europe/Oslo"})
         assert answer.status_code == status, nonce
+
+
+async def test_the_console_can_be_installed_and_signed_out_of_from_every_page(server: Server) -> None:
+    owner = await server.owner()
+    page = await owner.get("/runs")
+    manifest = re.search(r'<link rel="manifest" href="([^"]+)">', page.text)
+    assert (
+        manifest is not None and 'name="theme-color"' in page.text and 'rel="apple-touch-icon"' in page.text
+    )
+    assert "manifest-src 'self'" in page.headers["content-security-policy"]
+    answer = await owner.get(manifest[1])
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/manifest+json")
+    said = answer.json()
+    assert (said["start_url"], said["scope"], said["display"]) == ("/inbox", "/", "standalone")
+    for icon in said["icons"]:
+        drawn = await owner.get(icon["src"])
+        assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/png")
+        assert drawn.content[16:24] == int(icon["sizes"].partition("x")[0]).to_bytes(4, "big") * 2
+
+    for path in ("/inbox", "/runs", "/settings"):
+        shown = forms((await owner.get(path)).text)
+        form = next(each for each in shown if each.address == "/sign-out")
+    answer = await owner.post("/sign-out", data=form.fields)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
+    assert (await owner.get("/runs")).status_code == 401

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.support.keyed_browser import KeyedBrowser
 from tests.support.review.kit import Server, forms, mail, post
 from tests.support.surfaces import START_MS
 
@@ -249,3 +250,26 @@ async def test_a_page_shows_one_tenant_alone_and_names_each_where_there_are_seve
 
     assert [shown(page) for page in pages.values()] == [{"north", "south", None}, {"north"}, {None}, set()]
     assert "for <bdi>north</bdi>" in pages[""] and "for <bdi>south</bdi>" in pages[""]
+
+
+async def test_an_agent_is_called_what_its_key_is_called_and_never_by_hex(server: Server) -> None:
+    owner = await server.owner()
+    issued = await send(owner, "Claude Code")
+    agent = server.browser(Authorization=f"Bearer {issued}")
+    staged = await agent.post(
+        "/api/tools/chieflab_post",
+        json={"channel": "site", "title": "Tides", "body": "The tide table is out."},
+    )
+    run_id, key_id = staged.json()["runId"], issued.split("_")[2]
+    for path in ("/inbox", f"/runs/{run_id}", "/audit"):
+        page = (await owner.get(path)).text
+        assert "Claude Code" in page and f"key {key_id}" not in page, path
+        assert "key:" + key_id not in page.replace(f'value="key:{key_id}', ""), path
+
+
+async def send(owner: KeyedBrowser, label: str) -> str:
+    """Make a key on the page; returns it."""
+    shown = forms((await owner.get("/settings/keys")).text)
+    form = next(each for each in shown if each.address == "/settings/keys")
+    made = await owner.post(form.address, data={**form.fields, "label": label, "rights": "all"})
+    return "clp_live_" + made.text.partition("clp_live_")[2].partition("<")[0]

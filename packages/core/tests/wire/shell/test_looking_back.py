@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from tests.support.keyed_browser import KeyedBrowser
 from tests.support.review.kit import Server, forms, mail, post
 from tests.support.shell import stories
 from tests.support.sqlite_files import new_sqlite
@@ -52,7 +53,7 @@ async def history(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[His
 class History:
     """A server on which something has happened, and its owner."""
 
-    owner: httpx.AsyncClient
+    owner: KeyedBrowser
     review: stories.Review
     second: str
     launch: Any

@@ -9,7 +9,7 @@ from assent.engine.actions.decisions import is_with_agent, list_change_requests
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.views.inbox import Waiting
 from assent.gate.effects import EffectTypes
-from assent.gate.records import Action
+from assent.gate.records import Action, read_proposal
 from assent.gate.rules.drift import describe_changes, read_changes
 from assent.gate.transitions import (
     APPROVED,
@@ -148,7 +148,8 @@ def inbox_line(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str,
         "tag": _tag(action, state, ends, now_ms),
         "age": _shorten_age(now_ms - (action.executed_ms or action.created_ms)),
         "at": when(action.executed_ms or action.created_ms, now_ms),
-        "agent": naming.agent_name(waiting.prepared_by) if waiting.prepared_by else "",
+        "agent": read_proposal(waiting.action).label
+        or (naming.agent_name(waiting.prepared_by) if waiting.prepared_by else ""),
         "workspace": waiting.workspace_name,
         "batch": may_be_batched(action) and state == AWAITING,
     }

@@ -21,7 +21,7 @@ from assent.gate.mail import keeps_requests
 from assent.gate.pictures import IMAGE
 from assent.gate.policy import Requirement, counts, holds
 from assent.gate.preflight import Readiness, is_expired, is_overdue
-from assent.gate.records import Action, Effect, Media, Status, find_stop
+from assent.gate.records import Action, Effect, Media, Status, find_stop, read_proposal
 from assent.gate.rules.drift import describe_change, read_changes
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.gate.undo import UNDO_AS, is_spent, offer
@@ -491,6 +491,7 @@ def _changes(found: RunReview, action: Action, looking: FormContext, steps: Step
 
 def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: FormContext) -> tuple[Card, ...]:
     """Every action of a run, in staging order."""
+    naming.know_agents({said.caller: said.label for said in map(read_proposal, found.actions)})
     history = review_history.entries(found.events, looking.now_ms)
     steps = Steps(PAGE_STEPS)
     return tuple(

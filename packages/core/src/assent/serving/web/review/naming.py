@@ -6,7 +6,9 @@ An approval that an agent relayed is never worded like a person's (C8).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import types
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from typing import Any, Final
 
 from assent.engine.actions.approvals import GivenApproval
@@ -250,10 +252,18 @@ def name_approver(approval: Approval) -> str:
     return approval.by
 
 
+_AGENTS: ContextVar[Mapping[str, str]] = ContextVar("agents", default=types.MappingProxyType({}))
+
+
+def know_agents(labels: Mapping[str, str]) -> None:
+    """Name the agents of this request by the labels of their keys, by `key:` and the id."""
+    _AGENTS.set({**_AGENTS.get(), **{name: label for name, label in labels.items() if label}})
+
+
 def agent_name(by: str) -> str:
-    """Name a caller from the journal in words."""
+    """Name a caller from the journal in words. A key that is not known is no name to a person."""
     if by.startswith("key:"):
-        return f"an agent with key {by.removeprefix('key:')}"
+        return _AGENTS.get().get(by, "an agent")
     return "an agent on this computer" if by == "local" else by
 
 

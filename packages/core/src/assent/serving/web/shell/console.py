@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from assent.engine.core import freezes
+from assent.engine.core import freezes, tenancy
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people, proofs
@@ -41,6 +41,7 @@ from assent.serving.web.people.people import (
     ask_to_sign_in,
 )
 from assent.serving.web.review.access import VIA
+from assent.serving.web.review.naming import know_agents
 from assent.serving.web.shell.errors_to_pages import Endpoint, make_routes
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
@@ -264,6 +265,9 @@ class Visit:
             "here_with_query": self.here_with_query,
             "keys_on": self.request.cookies.get(KEYS_COOKIE) != "off",
             "switch_nonce": self.nonce("workspace"),
+            "sign_out_nonce": self.nonces.issue(
+                self.browser, f"sign-out {self.session.session_id}", self.now_ms
+            ),
             "stop_nonce": self.nonce("stop"),
         }
 
@@ -345,17 +349,21 @@ class Console:
         now_ms = self._site.services.clock.now_ms()
         wished = request.cookies.get(PLACE_COOKIE, "")
 
-        def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, tuple[Freeze, ...], str]]:
+        def look() -> Transaction[
+            tuple[Session, tuple[MemberWorkspace, ...], int, tuple[Freeze, ...], list[tenancy.KeyRecord], str]
+        ]:
             session = yield from people.authenticate(secret, now_ms)
             if session is None:
                 raise PageRefused(ask_to_sign_in(request))
             places = yield from members.list_member_workspaces(session.person)
             waiting = yield from members.count_waiting(session.person, now_ms)
             place = _choose(places, wished) if places else None
+            keys = (yield from tenancy.list_keys(place.workspace_id)) if place is not None else []
             frozen = yield from freezes.list_in(place.workspace_id if place is not None else SYSTEM_WORKSPACE)
-            return session, places, waiting, frozen, (yield from members.journal_position())
+            return session, places, waiting, frozen, keys, (yield from members.journal_position())
 
-        session, places, waiting, frozen, position = await self._site.services.store.read(look)
+        session, places, waiting, frozen, keys, position = await self._site.services.store.read(look)
+        know_agents({f"key:{key.key_id}": key.label for key in keys})
         await self._site.count_session(session)
         if not places:
             raise PageRefused(NO_WORKSPACE)

@@ -6,6 +6,7 @@ Jinja2 is imported at the first page, because many processes serve none.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -163,13 +164,30 @@ SHARED_STYLES: Final = ("tokens.css", "base.css", "components.css", "shell.css")
 
 FEED: Final = "feed.css"
 
+MANIFEST: Final = "assent.webmanifest"
+INSTALLED: Final = {
+    "name": "Assent",
+    "short_name": "Assent",
+    "id": "/",
+    "start_url": "/inbox",
+    "scope": "/",
+    "display": "standalone",
+    "background_color": "#fbfbf9",
+    "theme_color": "#fbfbf9",
+}
+"""What the console is when a phone has it on its home screen. iOS notifies only what is installed so."""
+
 FONT: Final = "font/woff2"
+PACKED: Final = frozenset({FONT, "image/png"})
+"""Formats that are compressed already."""
 
 MEDIA_TYPES: Final = {
     "console.js": "text/javascript",
     FEED: "text/css",
     "decide.js": "text/javascript",
     "keys.js": "text/javascript",
+    "icon-192.png": "image/png",
+    "icon-512.png": "image/png",
     "mark.svg": "image/svg+xml",
     "push.js": "text/javascript",
     "push-worker.js": "text/javascript",
@@ -222,6 +240,17 @@ def _assets() -> dict[str, StaticFile]:
     for name, styles in ((STYLE_SHEET, join_styles()), (FEED, found[FEED].content.decode())):
         linked = _URLS.sub(lambda match: f"url({by_name[match[1]]})", styles)
         found[name] = _hash_name(name, "text/css", linked.encode())
+    icons = [
+        {
+            "src": by_name[f"icon-{size}.png"],
+            "sizes": f"{size}x{size}",
+            "type": "image/png",
+            "purpose": "any maskable",
+        }
+        for size in (192, 512)
+    ]
+    manifest = json.dumps({**INSTALLED, "icons": icons}).encode()
+    found[MANIFEST] = _hash_name(MANIFEST, "application/manifest+json", manifest)
     return found
 
 
@@ -231,9 +260,9 @@ def asset_path(name: str) -> str:
 
 @cache
 def pack_asset(path: str) -> bytes | None:
-    """The file as it is sent compressed, made once; None for a format that is compressed already."""
+    """The file as it is sent compressed, made once; None if its format is."""
     asset = find_asset(path)
-    return compress(asset.content, 9) if asset is not None and asset.media_type != FONT else None
+    return compress(asset.content, 9) if asset is not None and asset.media_type not in PACKED else None
 
 
 def find_asset(path: str) -> StaticFile | None:

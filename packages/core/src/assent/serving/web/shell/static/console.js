@@ -95,12 +95,16 @@
 
   let waiting = Number($("#waiting-count .number")?.textContent || 0);
 
+  /* On the icon of the installed app. */
+  const badge = (now) => navigator.setAppBadge?.(now).catch(() => { /* not installed */ });
+
   function hear(data) {
     const now = Number(JSON.parse(data).waiting);
     $$("[data-waiting]").forEach((count) => {
       count.hidden = now === 0;
       $(".number", count).textContent = now;
     });
+    badge(now);
     document.title = document.title.replace(/^\(\d+\) /, "");
     if (now) document.title = `(${now}) ${document.title}`;
     if (now > waiting && document.hidden && wantsNotifications()) {
@@ -343,6 +347,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     pauseButtons();
     notifyButton();
+    badge(waiting);
     guard();
     enhance(document);
     chosen();
