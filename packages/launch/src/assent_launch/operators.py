@@ -215,9 +215,10 @@ def place_effects(written: tuple[ChannelDraft, ...]) -> tuple[StagedEffect, ...]
 
 
 def connector_for(bench: Workbench, channel: Channel) -> str:
-    """Return the channel's first connector that is ready, else its last resort on this server."""
+    """Return the channel's first connector that is ready, else its own or its last resort on this server."""
     known = [name for name in channel.connectors if name in bench.connectors]
-    fallback = known[-1] if known else channel.connector
+    own = [each.id for each in CONNECTORS if each.channels == (channel.id,)]
+    fallback = next((name for name in reversed(known) if name in own), (known or [channel.connector])[-1])
     return next((name for name in known if name in bench.ready), fallback)
 
 

@@ -216,3 +216,8 @@ class ConnectorInfo(WireRecord):
     """Names for people of platforms that the provider calls otherwise than the channel."""
     icon: str = ""
     """Its drawing on pages; without one, a drawing of what it does."""
+
+    @property
+    def name_inside(self) -> str:
+        """Its name in the middle of a sentence."""
+        return self.label.replace("Your ", "your ", 1)

@@ -178,7 +178,7 @@ def write_message(
         name = channel.label if channel is not None else "This"
         return f"{name} is published by hand: I give you the text to copy, and there is nothing to connect."
     if channel is not None and (channel.channel != info.id or others):
-        through = " or ".join(_name_in_sentence(each) for each in (info, *(other.info for other in others)))
+        through = " or ".join(each.name_inside for each in (info, *(other.info for other in others)))
         said.append(f"{channel.label} goes out through {through}.")
     if status.state == "live":
         works = "is connected and works" if info.auth_mode != "none" else "needs no account"
@@ -225,16 +225,11 @@ TERMINAL: Final[dict[str, str]] = {
 }
 
 
-def _name_in_sentence(info: ConnectorInfo) -> str:
-    """Return the connector's name for the middle of a sentence."""
-    return info.label.replace("Your ", "your ", 1)
-
-
 def _offer_instead(other: ConnectorStatus) -> str:
     if other.state == "live":
         return f"{other.info.label} is connected and can be used instead."
     where = f": {other.connect_url}" if other.connect_url else "."
-    return f"You can connect {_name_in_sentence(other.info)} instead{where}"
+    return f"You can connect {other.info.name_inside} instead{where}"
 
 
 def _drafts(count: int) -> str:

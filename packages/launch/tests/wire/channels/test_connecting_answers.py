@@ -127,6 +127,20 @@ async def test_what_is_published_by_hand_has_nothing_to_connect(hosted: Hosted) 
     assert "by hand" in text_of(reply)
 
 
+async def test_a_channel_with_several_ways_names_them_all_with_its_own_first_wherever_it_is_blocked(
+    hosted: Hosted,
+) -> None:
+    run = await hosted.tool("chieflab_post", channel="bluesky", body="Dark mode is here.")
+    about = {"actionId": run["actions"][0]["id"]}
+    answers = [run, await hosted.tool("chieflab_status"), await hosted.tool(CONNECT, provider="bluesky")]
+    approved = await hosted.tool("chieflab_approve_action", **about)
+    refused = await hosted.tool("chieflab_execute_approved_action", **about)
+    for text in (*map(text_of, answers), approved["userMessage"], refused["userMessage"]):
+        assert "Bluesky goes out through Bluesky or Zernio. Bluesky is not connected." in text
+        assert "/connect/bluesky" in text
+    assert refused["recoveryTool"]["args"] == {"provider": "bluesky"}
+
+
 async def test_the_feed_of_this_server_is_not_taken_for_the_blog_of_the_user(hosted: Hosted) -> None:
     reply = await hosted.tool(CONNECT, provider="blog")
     assert (reply["provider"], reply["connected"]) == ("site", True)

@@ -63,7 +63,8 @@ async def test_what_cannot_go_out_is_said_when_it_is_staged_and_again_after_appr
     assert approved["userMessage"].startswith("Approved. It cannot be sent yet:") and page in text_of(
         approved
     )
-    assert "chieflab_connect_provider" in calls(approved) and EXECUTE not in calls(approved)
+    assert "chieflab_connect_provider" in calls(approved)
+    assert calls(approved)[EXECUTE]["when"] == "the user has connected it"
 
 
 async def test_an_approved_post_names_one_executor_with_its_key(client: LaunchClient) -> None:

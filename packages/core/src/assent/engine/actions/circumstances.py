@@ -16,6 +16,7 @@ import msgspec
 from assent.engine.actions import actions, policies
 from assent.engine.core.services import EffectServices
 from assent.engine.core.tenancy import Principal
+from assent.gate.effects import MANUAL, EffectTypes
 from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness
 from assent.gate.records import OPEN, WORKFLOW, Action, Effect, Freeze, Status
@@ -207,7 +208,22 @@ def explain_unready(
 ) -> Unready:
     """Return why an effect cannot be performed, with the page that connects it if connecting would help."""
     url = connect_page(services, workspace_id, effect) if is_connectable(readiness) else None
+    ways = name_ways(services.effects, effect)
+    if url is not None and ways and readiness.summary is not None:
+        readiness = msgspec.structs.replace(readiness, summary=f"{ways} {readiness.summary}")
     return Unready(readiness, url)
+
+
+def name_ways(effects: EffectTypes, effect: Effect) -> str:
+    """Name the connectors through which an effect can go out, its own first; empty if there is one."""
+    kind = effects.find(effect)
+    known = [each for each in (kind.via if kind is not None else ()) if each in effects.connectors]
+    ways = [each for each in dict.fromkeys((effect.connector, *known)) if each != MANUAL]
+    if kind is None or len(ways) < 2:
+        return ""
+    return (
+        f"{kind.label} goes out through {' or '.join(effects.connectors[each].name_inside for each in ways)}."
+    )
 
 
 def rereads(services: EffectServices, effect: Effect) -> bool:

@@ -97,7 +97,7 @@ def html_part(effect: Effect) -> str:
     return html[:place] + _HIDDEN.format(text=text) + html[place:]
 
 
-NONE_THERE: Final = "E-mail needs your mail server or Resend, and neither is connected."
+NONE_THERE: Final = "Your mail server is not connected."
 
 REACH_SECONDS: Final = 3.0
 """Timeout for the DNS lookup of a mail server."""
