@@ -1,0 +1,22 @@
+"""The page about monitoring: it lists every metric with the words of `/metrics`, and its alerts name metrics that exist."""
+
+from __future__ import annotations
+
+import re
+
+from tests.support.docs.pages import DOCS, block_of
+
+from assent.serving.site import METRICS
+
+TEXT = (DOCS / "monitoring.md").read_text(encoding="utf-8")
+
+
+def test_the_page_lists_every_metric_with_its_kind_and_help() -> None:
+    listed = re.findall(r"^\| `assent_(\w+)` \| (\w+) \| (.+) \|$", TEXT, re.MULTILINE)
+    assert {name: (kind, said) for name, kind, said in listed} == dict(METRICS)
+
+
+def test_the_alerts_are_about_metrics_that_exist() -> None:
+    alerts = block_of("monitoring.md", "yaml", 1)
+    named = set(re.findall(r"assent_(\w+)", alerts))
+    assert named and named <= METRICS.keys()
