@@ -1,4 +1,4 @@
-"""The page about monitoring: it lists every metric with the words of `/metrics`, and its alerts name metrics that exist."""
+"""The page about monitoring: every metric is listed with the words of `/metrics`, and alerts name ones that exist."""
 
 from __future__ import annotations
 

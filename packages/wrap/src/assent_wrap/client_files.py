@@ -118,7 +118,7 @@ def _list_toml(key: str, text: str) -> Iterator[Entry]:
             continue  # the line is inside a text or a list
         if isinstance(table, dict) and len(table) == 1:
             ((name, value),) = table.items()
-            if "command" in value or "url" in value:
+            if name in whole and ("command" in value or "url" in value):
                 yield Entry((key, name), start, end, whole[name])
 
 

@@ -274,6 +274,20 @@ def test_a_file_that_cannot_be_read_is_named_and_left(machine: Machine, content:
     assert machine.path("~/.cursor/mcp.json").read_bytes() == content
 
 
+def test_a_file_in_which_more_would_change_than_an_entry_is_left(machine: Machine) -> None:
+    quoted = (
+        'note = """\n[mcp_servers.docs]\ncommand = "in a text"\n[mcp_servers.none]\ncommand = "x"\n[x]\n"""\n'
+    )
+    text = f'{quoted}[mcp_servers.docs]\ncommand = "docs"\n'
+    machine.path("~/.codex/config.toml").write_text(text)
+
+    planned = {each.path: each for each in machine.plan()}[machine.path("~/.codex/config.toml")]
+
+    assert not planned.changed and {row.left for row in planned.entries} == {
+        "it is written in a way that cannot be changed without loss"
+    }
+
+
 @pytest.mark.parametrize("text", ["[1, 2", '{"a": }', "{1: 2}", '{"a": 1, "a": 2}', "nul", ""])
 def test_a_text_that_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(CannotChange):

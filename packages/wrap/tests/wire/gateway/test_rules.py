@@ -73,14 +73,17 @@ async def test_a_call_passes_by_a_rule_without_a_restart_and_asks_once_the_rule_
 
 
 async def test_no_more_calls_pass_than_a_rule_allows_however_many_come_at_once(
-    wrapped: Wrapped, client: FrontClient
+    wrapped: Wrapped, client: FrontClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await set_rule(wrapped, calls=3)
     await client.handshake()
+    await client.names()
+    monkeypatch.setattr(gateway, "PINS_SECONDS", 60.0)  # what this process has read is outdated
 
     answers = await asyncio.gather(*(client.call("store", path=str(each), content="") for each in range(10)))
 
     assert sum(said(each) == "store done" for each in answers) == len(wrapped.calls_of("store")) == 3
+    monkeypatch.setattr(gateway, "PINS_SECONDS", -1.0)
     await set_rule(wrapped, calls=1)
     assert [await passes(client, path="x", content=each) for each in "ab"] == [True, False]
 
