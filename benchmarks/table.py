@@ -28,6 +28,7 @@ from benchmarks.rows import (
     user_loop,
     workflow_steps,
     wrap_call,
+    wrap_start,
 )
 
 Measurement = Callable[[Path], list[Figure]]
@@ -48,6 +49,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "stdio-start": stdio_start.measure,
     "workflow-steps": workflow_steps.measure,
     "wrap-call": wrap_call.measure,
+    "wrap-start": wrap_start.measure,
     "console-pages": console_pages.measure,
     "sizes": sizes.measure,
     "twenty-requests": twenty_requests.measure,
