@@ -21,7 +21,7 @@ from benchmarks.machine import assent, environment, free_port, python, serving
 CALLS: Final = 300
 LISTS: Final = 30
 WARM: Final = 20
-RULES: Final = '[bare.tools."*"]\nmode = "pass"\n'
+RULES: Final = '[bare.tools.echo]\nmode = "pass"\n'
 AGAINST: Final = "the server itself"
 
 Ask = Callable[[mcp.Client], Awaitable[bool]]

@@ -324,6 +324,8 @@ def check_spec(spec: UpstreamSpec) -> UpstreamSpec:
     return spec
 
 
+PATTERN: Final = frozenset("*?[")
+"""Characters that make the name of a tool a pattern."""
 READS: Final = ("prompts", "resources")
 SERVER_KEYS: Final = frozenset({"trusted", "tools", *READS})
 RULE_KEYS: Final = frozenset({"mode", "risk", "title", "table", "diff", "undo", "repeat", "without"})
@@ -363,6 +365,10 @@ def _read_rule(where: str, match: str, table: Any) -> ToolRule:
     mode, risk = table.get("mode"), table.get("risk", "high")
     if mode is not None and mode not in get_args(Mode):
         raise BadProfile(f"{where} mode is {mode!r}. Write pass, gate or hide.")
+    if mode == "pass" and PATTERN & set(match):
+        raise BadProfile(
+            f"{where} lets calls pass, so name each tool whole: a new one could match a pattern."
+        )
     if risk not in list(Severity):
         raise BadProfile(f"{where} risk is {risk!r}. Write low, medium or high.")
     for key in ("title", "table"):

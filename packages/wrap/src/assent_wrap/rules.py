@@ -22,7 +22,7 @@ import msgspec
 from assent.platform import CallMatch, describe_match
 from assent.sdk import DAY_MS, Record, iso_time
 from assent_wrap.listing import OfferedTool
-from assent_wrap.profiles import BadProfile, Mode, read_name, require_keys
+from assent_wrap.profiles import PATTERN, BadProfile, Mode, read_name, require_keys
 
 MAX_RULES: Final = 200
 MAX_TOOLS: Final = 50
@@ -140,7 +140,7 @@ def read_rule(source: Any) -> WorkspaceRule:
     tools = given if isinstance(given, list) else [given]
     if not 0 < len(tools) <= MAX_TOOLS or not all(isinstance(each, str) and each for each in tools):
         raise BadProfile(f"{where} needs a tool, or a list of at most {MAX_TOOLS}. Write {EXAMPLE}.")
-    if mode == "pass" and any(set("*?[") & set(each) for each in tools):
+    if mode == "pass" and any(PATTERN & set(each) for each in tools):
         raise BadProfile(
             f"{where} lets calls pass, so name each tool whole: a new one could match a pattern."
         )

@@ -78,6 +78,7 @@ def test_a_file_that_cannot_be_wrapped_is_refused_with_the_reason(text: str, sai
         ('[files]\ntrusted = "yes"', "true or false"),
         ("[files]\ntools = 1", "one table per tool"),
         ('[files.tools.x]\nmode = "allow"', "pass, gate or hide"),
+        ('[files.tools."x*"]\nmode = "pass"', "name each tool whole"),
         ('[files.tools.x]\nrisk = "none"', "low, medium or high"),
         ("[files.tools.x]\ntitle = 1", "no text"),
         ('[files.tools.x]\nrepeat = "no"', "true or false"),
@@ -94,12 +95,12 @@ def test_a_rule_with_a_mistake_is_refused_with_the_place(text: str, said: str) -
 
 def test_a_name_counts_before_a_pattern_and_an_earlier_pattern_before_a_later() -> None:
     rules = read_rules(
-        '[files.tools."*"]\nmode = "hide"\n[files.tools."write_*"]\nmode = "pass"\n'
-        '[files.tools.write_file]\nmode = "gate"',
+        '[files.tools."*"]\nmode = "hide"\n[files.tools."write_*"]\nmode = "gate"\n'
+        '[files.tools.write_file]\nmode = "pass"',
         NAMES,
     )["files"]
     assert [getattr(rules.find(name), "mode", None) for name in ("write_file", "write_x", "read")] == [
-        "gate",
+        "pass",
         "hide",
         "hide",
     ]
