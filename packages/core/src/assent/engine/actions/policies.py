@@ -60,7 +60,8 @@ def find(workspace_id: WorkspaceId) -> Transaction[Policy]:
 
 def find_with_freezes(workspace_id: WorkspaceId) -> Transaction[tuple[Policy, tuple[Freeze, ...]]]:
     """Return the policy of a workspace and what stops something there."""
-    return (yield from find(workspace_id)), (yield from freezes.list_in(workspace_id))
+    rows = yield statements.find_policy_with_freezes(workspace_id=workspace_id)
+    return policy_of(rows[0]), tuple(freezes.read_joined(row) for row in rows if row["frozen_in"])
 
 
 def find_version(workspace_id: WorkspaceId) -> Transaction[PolicyVersion]:

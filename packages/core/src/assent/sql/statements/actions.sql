@@ -405,6 +405,15 @@ ON CONFLICT (workspace_id) DO UPDATE SET policy = excluded.policy
 -- Find the policy of a workspace, null for the default one. Always one row.
 SELECT p.policy FROM (SELECT 1 AS one) o LEFT JOIN workspace_policies p ON p.workspace_id = :workspace_id
 
+-- name: find_policy_with_freezes
+-- The same, with what stops something in the workspace: a row for each freeze, widest first, and at least one.
+SELECT p.policy, f.workspace_id AS frozen_in, f.agent AS frozen_agent, f.label AS frozen_label, f.since_ms, f.set_by,
+  f.why
+FROM (SELECT 1 AS one) o
+LEFT JOIN workspace_policies p ON p.workspace_id = :workspace_id
+LEFT JOIN freezes f ON f.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000')
+ORDER BY f.agent, f.workspace_id
+
 -- name: add_policy_version
 -- Record the next version of a workspace's policy.
 INSERT INTO policy_versions (workspace_id, version, digest, source, set_by, at_ms)
