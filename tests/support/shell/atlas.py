@@ -91,6 +91,7 @@ VIEWS: Final = (
     View("people", "/settings/people", "/settings/people"),
     View("policy", "/settings/policy", "/settings/policy"),
     View("keys", "/settings/keys", "/settings/keys"),
+    View("wrapped", "/agents/tools", "/agents/tools"),
     View("let-in", "/oauth/authorize", "{let_in}"),
     View("let-in-odd", "/oauth/authorize", "/oauth/authorize?client_id=x", status=400),
     View("webhooks", "/settings/outgoing", "/settings/outgoing"),

@@ -10,7 +10,7 @@ from assent.sdk import Command, Extension, ExtensionProcess
 
 if TYPE_CHECKING:
     from assent.platform import Connector, EffectType
-    from assent.sdk import Component, Services, Tool
+    from assent.sdk import Component, Screen, Services, Tool
     from assent_wrap.gateway import Gateway
 
 
@@ -92,8 +92,15 @@ def _list_sentences() -> Mapping[str, Mapping[str, str]]:
     return {"access": {"tool_rule_set": set_rule, "tool_rule_ended": ended}}
 
 
+def _list_screens() -> tuple[Screen, ...]:
+    from assent_wrap.screens import SCREENS
+
+    return SCREENS
+
+
 EXTENSION: Final = Extension(
     name="wrap",
+    list_screens=_list_screens,
     list_tools=_list_tools,
     # Wrapped tools are no operators of the contract, and a person connects no wrapped server to an account.
     list_families=_list_families,

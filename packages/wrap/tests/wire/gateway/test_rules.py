@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from tests.support.keyed_browser import KeyedBrowser
 from tests.support.own_sql import bind_marks
+from tests.support.review.kit import BROWSER, forms
+from tests.support.surfaces import BASE_URL
 from tests.support.wrap.kit import FrontClient, Wrapped, said
 
+from assent.engine.people import people
 from assent.ports import Single
 from assent.serving.edge import Credentials
 from assent_wrap import gateway, rulebook, upstreams
@@ -204,3 +210,32 @@ async def test_observing_asks_nothing_and_proposes_rules_that_cover_what_they_sa
     assert [await passes(enforcing, path=path, content="1") for path in calls] == [True, True, False]
     for each in (client, enforcing):
         await each.close()
+
+
+async def test_a_tool_is_always_asked_about_after_three_clicks_and_passes_only_by_a_signature(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    await client.names()
+    entropy, now_ms = os.urandom(people.ENTROPY_BYTES), wrapped.clock.now_ms()
+    token = await wrapped.app.store.write(lambda: people.issue_link(entropy, now_ms, shown_to="terminal"))
+    site = httpx.ASGITransport(app=wrapped.surfaces.site(), client=("127.0.0.1", 50_000))
+    async with KeyedBrowser(
+        transport=site, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
+    ) as owner:
+        await owner.post(f"/sign-in/{token}", data={"name": "Ada"})
+        assert 'href="/settings/keys"' in (await owner.get("/inbox")).text  # the first click
+        assert "/agents/tools" in (await owner.get("/settings/keys")).text  # the second one
+
+        async def choose(tool: str, mode: str) -> httpx.Response:
+            shown = forms((await owner.get("/agents/tools")).text)
+            form = next(each for each in shown if each.fields.get("tool") == f"notes {tool}")
+            return await owner.post(form.address, data={**form.fields, "mode": mode})
+
+        owner.confirms = False
+        assert (await choose("look", "gate")).status_code == 303  # the third one
+        assert {each.name: each.mode for each in (await read_server(wrapped)).tools}["look"] == "gate"
+        asked = await choose("store", "pass")
+        assert asked.status_code == 200 and not await passes(client, path="a", content="1")
+        assert (await owner.confirm(asked)).status_code == 303
+        assert await passes(client, path="a", content="2")
+        assert (await choose("store", "odd")).status_code == 404

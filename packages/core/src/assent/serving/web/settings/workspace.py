@@ -36,7 +36,7 @@ SCOPE_WORDS: Final = {
 
 
 async def keys(visit: Visit) -> Response:
-    """List, create and revoke the keys of agents."""
+    """The agents: list, create and revoke their keys, and stop one of them."""
     issued = ""
     if visit.request.method == "POST":
         visit.require_owner()
@@ -44,14 +44,20 @@ async def keys(visit: Visit) -> Response:
         by = visit.person.label
         workspace = ("Workspace", visit.place.name)
         if "revoke" in form:
-            key_id = KeyId(form["revoke"])
+            key_id, known = (
+                KeyId(form["revoke"]),
+                await visit.read(lambda: tenancy.list_keys(visit.workspace_id)),
+            )
             text = "Calls with this key are refused from then on."
             await visit.confirm(
                 form,
                 "Revoke this key?",
                 text,
                 "Revoke it",
-                (workspace, ("Key", key_id)),
+                (
+                    workspace,
+                    ("Agent", next((each.label for each in known if each.key_id == key_id), "unknown")),
+                ),
                 danger=True,
             )
             await visit.write(lambda: tenancy.revoke_key(visit.workspace_id, key_id, visit.now_ms, by=by))
@@ -101,6 +107,8 @@ async def keys(visit: Visit) -> Response:
         )
         if issued
         else (),
+        "stopped": {each.agent for each in visit.frozen},
+        "local": visit.when(seen.get("local")),
         "nonce": visit.nonce(visit.here("keys")),
     }
     return visit.page("settings_keys.html", values)
@@ -221,7 +229,7 @@ async def show_logo(visit: Visit) -> Response:
 
 
 SCREENS: Final = (
-    Screen("/settings/keys", keys, "settings", LOOK_AND_SEND),
+    Screen("/settings/keys", keys, "agents", LOOK_AND_SEND),
     Screen("/settings/workspace", show_brand, "settings", LOOK_AND_SEND),
     Screen("/settings/workspace/logo", upload, "settings", SEND),
     Screen("/settings/workspace/logo/{digest}", show_logo, "settings", LOOK),

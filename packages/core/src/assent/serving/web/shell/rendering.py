@@ -50,6 +50,7 @@ NAVIGATION: Final = (
     NavigationEntry("runs", "/runs", "Runs", "runs", "Work", docked=True),
     NavigationEntry("sessions", "/sessions", "Workflows", "workflows", "Work"),
     NavigationEntry("operations", "/operations", "Operations", "operations", "Learn"),
+    NavigationEntry("agents", "/settings/keys", "Agents", "people", "Set up"),
     NavigationEntry("connectors", "/connectors", "Connections", "connections", "Set up"),
     NavigationEntry("audit", "/audit", "Audit log", "audit", "Set up"),
     NavigationEntry("settings", "/settings", "Settings", "settings", "Set up"),
