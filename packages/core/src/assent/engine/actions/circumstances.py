@@ -222,7 +222,7 @@ def name_ways(effects: EffectTypes, effect: Effect) -> str:
     if kind is None or len(ways) < 2:
         return ""
     return (
-        f"{kind.label} goes out through {' or '.join(effects.connectors[each].name_inside for each in ways)}."
+        f"{kind.label} goes out through {' or '.join(effects.connector(each).name_inside for each in ways)}."
     )
 
 
