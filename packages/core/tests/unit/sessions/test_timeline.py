@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from packages.core.tests.unit.shell.test_session_graph import tree
 
-from assent.engine.views.session_views import Moment, SessionRunLine, TimedStep, time_steps
+from assent.engine.views.session_views import Moment, SessionRunLine, TimedStep, plain_title, time_steps
 from assent.kernel.ids import RunId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.serving.web.sessions.cards import draw_split, run_badge
@@ -122,3 +122,16 @@ def test_passes_branches_and_refused_attempts_of_a_step_are_its_tries() -> None:
     found = [(each.title, each.tries, each.refused, each.took_ms) for each in count_tries(steps)]
 
     assert found == [("Findings", 3, 1, 25), ("Verdict", 2, 1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("Check 1 of 2: [unset: check.name; check = unit tests]", "Check 1 of 2"),
+        ("Do [work out: count + 1; count = 3] more", "Do more"),
+        ("Plain: as it is", "Plain: as it is"),
+        ("[unset: name]", "[unset: name]"),
+    ],
+)
+def test_a_title_leaves_out_what_its_agent_had_not_set(stored: str, shown: str) -> None:
+    assert plain_title(stored) == shown

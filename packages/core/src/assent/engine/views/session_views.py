@@ -10,6 +10,7 @@ began to think about it.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, Literal
 
 import msgspec
@@ -33,6 +34,14 @@ SHOWN_AT_A_STEP: Final = 20
 """Blocked attempts or checkpoints of a node on its page."""
 
 AWAITING: Final = "awaiting_approval"
+
+_MARKER: Final = re.compile(r"\[(?:unset|work out): [^\]]*\]")
+
+
+def plain_title(title: str) -> str:
+    """Return the title of a step without the markers of values that its agent had not set, which are for the agent."""
+    return " ".join(_MARKER.sub("", title).split()).rstrip(" :–-") or title
+
 
 _ANSWER: Final = msgspec.json.Decoder(WorkflowAnswer)
 _ARTIFACTS: Final = msgspec.json.Decoder(list[dict[str, Any]])
@@ -252,6 +261,7 @@ def build_tree(tree: Rows, refused: Rows, kept: Rows) -> tuple[TreeNode, ...]:
             from_row(
                 TreeNode,
                 row,
+                title=plain_title(row["title"]),
                 is_complete=bool(row["is_complete"]),
                 latest=max(row["event_seq"], seq),
                 refused=attempts.get(node, 0),
@@ -308,6 +318,7 @@ def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transac
     return from_row(
         StepView,
         row,
+        title=plain_title(row["title"]),
         node=node,
         is_complete=bool(row["is_complete"]),
         asked=asked,

@@ -70,7 +70,7 @@ async def _invite(visit: Visit) -> Response:
     text = "You get a link. The person who opens it signs in under this name and can decide."
     if role is Role.MEMBER:
         facts += (("Workspaces", labels),)
-    await visit.confirm(form, "Invite this person?", text, "Invite them", facts)
+    await visit.confirm(form, "Invite this person?", text, "Create link", facts)
     person = Person(visit.services.new_id(visit.now_ms), name, role, email or None)
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
