@@ -1,4 +1,5 @@
-"""Claude Code on a laptop: an address is added, a browser page is answered, a tool is called. No key is on any screen.
+"""Programs of others sign in: the conformance suite, which tests an authorization server, and Claude Code on a laptop,
+where an address is added, a browser page is answered, a tool is called, and no key is on any screen.
 
 The server runs in this process, so that it can be told what Claude Code publishes about itself; the model is a stand-in
 that asks for one tool. Program, terminal and network are real.
@@ -24,8 +25,8 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from tests.support.interop.clients import ROOT
-from tests.support.oauth.kit import Person, document, publishing
+from tests.support.interop.clients import PACKAGES, ROOT
+from tests.support.oauth.kit import Person, document, make_client, publishing
 from tests.support.processes.running import free_port
 from tests.support.review.kit import Server
 from tests.support.sqlite_files import new_sqlite
@@ -189,4 +190,34 @@ async def test_an_address_a_page_and_the_first_call_without_any_key(
     assert "counts" in model.results[-1]
     assert "clp_" not in laptop.shown
     assert "Claude Code" in (await person.look("/settings/keys")).text
+    await server.close()
+
+
+async def test_the_conformance_suite_gets_a_token_from_the_authorization_server(
+    tmp_path: Path, node_program: str
+) -> None:
+    port, callback_port = free_port(), free_port()
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path / "data", f"http://localhost:{port}")
+    person = Person(await server.owner())
+    client = make_client(server, redirect_uri=f"http://127.0.0.1:{callback_port}/callback")
+    await client.discover(await client.greet())
+    await client.register()
+    suite = str(PACKAGES / "@modelcontextprotocol/conformance/dist/index.js")
+    given = ("--client-id", client.client_id, "--resource", client.resource, "--port", str(callback_port))
+    link, shown = re.compile(rf"http://localhost:{port}/oauth/authorize\?\S+"), ""
+
+    async with listening(server.site, port), asyncio.timeout(SECONDS):
+        running = await asyncio.create_subprocess_exec(
+            *(node_program, suite, "authorization", "--url", server.base_url, *given, "-o", str(tmp_path)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        assert running.stdout is not None
+        while line := (await running.stdout.readline()).decode():
+            shown += line
+            if (found := link.search(line)) is not None:
+                async with httpx.AsyncClient() as browser:
+                    await browser.get(await person.let_in(found[0]))
+        assert await running.wait() == 0, shown
+    assert "Total: 3 passed, 0 failed" in shown, shown
     await server.close()
