@@ -28,7 +28,7 @@ from tests.support.oauth.kit import (
 )
 from tests.support.oauth.plain_client import PlainClient, make_pkce, read_challenge
 from tests.support.own_sql import bind_marks
-from tests.support.review.kit import Server, post
+from tests.support.review.kit import Server, forms, post
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import START_MS
 
@@ -212,7 +212,8 @@ async def a_form_without_a_nonce(scene: Scene) -> None:
 async def a_form_for_another_request_than_was_shown(scene: Scene) -> None:
     shown = await scene.open()
     other = scene.client.authorization_url(make_pkce()[1], "other")
-    nonce = shown.text.partition('name="nonce" value="')[2].partition('"')[0]
+    (form,) = [each for each in forms(shown.text) if "/oauth/authorize" in each.address]
+    nonce = form.fields["nonce"]
     sent = await scene.person.browser.post(other, data={"nonce": nonce, "runs:write": "on"})
     assert sent.status_code == 403
     assert await scene.count_keys() == 0
@@ -549,9 +550,9 @@ async def a_person_who_was_removed_before_the_exchange(scene: Scene) -> None:
 async def a_client_that_was_revoked_among_the_keys(scene: Scene) -> None:
     await scene.sign_in()
     page = (await scene.person.look("/settings/keys")).text
-    key_id = page.partition('name="revoke" value="')[2].partition('"')[0]
-    nonce = page.partition('name="nonce" value="')[2].partition('"')[0]
-    await scene.person.browser.post("/settings/keys", data={"nonce": nonce, "revoke": key_id})
+    (form,) = [each for each in forms(page) if any(name == "revoke" for name, _, _ in each.buttons)]
+    revoke = {name: value for name, value, _ in form.buttons}
+    await scene.person.browser.post(form.address, data={**form.fields, **revoke})
     assert not await scene.works()
     assert (await scene.client.refresh()).json()["error"] == "invalid_grant"
 
