@@ -241,6 +241,7 @@ def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
         preview=Preview("arguments"),
         without=details.without,
         blocks=tuple(_list_blocks(details, effect.arguments)),
+        technical=("profile", "pin", "server", "tool"),
         look_at=details.server,
     )
 

@@ -328,10 +328,10 @@ def _is_short(value: Any) -> bool:
 
 def _describe(effect: EffectFunction, view: View, stored: Effect, scene: Scene) -> View:
     """Return the view with what the extension says of it. Every argument is drawn beside it."""
-    title = effect.options.title
+    title, values = effect.options.title, _read(effect, stored)
     view = msgspec.structs.replace(
         view,
-        title=title,
+        title=_fit(name_act(title, values)),
         sentence=f"Runs “{title}” with exactly these arguments."
         if effect.signature.parameters
         else f"Runs “{title}”.",
@@ -339,11 +339,41 @@ def _describe(effect: EffectFunction, view: View, stored: Effect, scene: Scene) 
         outcome=f"Done: {title}.",
         preview=Preview("arguments"),
     )
-    values = _read(effect, stored)
     for function in effect.hooks["describe"]:
         found = call_hook(effect, "describe", function, select_arguments(function, values))
         view = merge_view(effect, view, found)
     return view
+
+
+PERSON_LIKE: Final = frozenset(
+    {
+        "customer",
+        "client",
+        "recipient",
+        "user",
+        "person",
+        "name",
+        "employee",
+        "member",
+        "contact",
+        "to",
+        "email",
+    }
+    | {"account", "owner", "patient", "guest"}
+)
+"""Names of arguments, or their last words, that say whom an effect concerns."""
+
+
+def name_act(title: str, values: Mapping[str, Any]) -> str:
+    """Return an act in one line by its arguments: `Refund 1,248.00 NOK to Kari Nordmann`, `Delete user: kari`."""
+    texts = {
+        name: each for name, each in values.items() if isinstance(each, str) and is_one_line(each) and each
+    }
+    who = next((each for name, each in texts.items() if name.rpartition("_")[2] in PERSON_LIKE), "")
+    money = next((each for each in values.values() if isinstance(each, Money)), None)
+    if money is not None:
+        return f"{title} {money.value:,f} {money.currency}{f' to {who}' if who else ''}"
+    return f"{title}: {who}" if who else title
 
 
 def _fit(text: str) -> str:

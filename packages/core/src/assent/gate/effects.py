@@ -26,6 +26,7 @@ from assent.gate.views import (
     Facets,
     Field,
     HandField,
+    Preview,
     Repair,
     Severity,
     Undo,
@@ -453,8 +454,11 @@ def _capitalise(name: str) -> str:
 def _describe_confirmation(view: View, effect: Effect, scene: Scene) -> View:
     return msgspec.structs.replace(
         view,
+        title=str(effect.details.get("question") or effect.title),
         sentence="Lets your agent go on past this step of its workflow. Nothing is sent.",
-        destination="Lets an agent go on",
+        destination="Continue the workflow",
+        preview=Preview("page"),
+        technical=("stepKey", "node", "content", "question"),
     )
 
 

@@ -199,6 +199,8 @@ class View(WireRecord, kw_only=True, omit_defaults=True):
     in_blocks: bool = False
     """Whether the blocks show the whole content. Arguments and details are not repeated, and the confirm
     page has the blocks uncut."""
+    technical: tuple[str, ...] = ()
+    """The names of those details that say nothing to a person: ids and hashes."""
     links: tuple[str, ...] = ()
     """Addresses in the blocks."""
     facets: Facets = Facets()

@@ -39,6 +39,8 @@ class Confirm(Data, frozen=True):
 
     kind: str = "human_approval"
     when: dict[str, Any] | None = None
+    question: str = ""
+    """What the author asks the person."""
 
 
 class Contract(Data, frozen=True):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import expect
-from tests.support.review.kit import Server, post
+from tests.support.review.kit import Server, mail, post
 from tests.support.shell import stories
 from tests.support.shell.fixtures import OpenScreen
 
@@ -37,7 +37,7 @@ async def test_twenty_low_risk_items_of_twenty_runs_and_two_kinds_are_cleared_in
     await at.ready()
     await at.click(at.page.get_by_role("button", name="Approve all 20"))
     await expect(at.page.get_by_role("heading", level=2)).to_have_count(20)
-    await at.click(at.page.get_by_role("button", name="Approve all 20, send 10 now"))
+    await at.click(at.page.get_by_role("button", name="Approve 20, send 10"))
     await expect(at.page.get_by_text("20 approved, 10 on their way out.")).to_be_visible()
 
     assert at.clicks <= 5
@@ -61,7 +61,7 @@ async def test_low_risk_items_of_one_run_are_selected_at_once_and_keep_their_fil
     await at.click(group.get_by_role("button", name="Select 20"))
     await expect(at.page.locator("#batch-said")).to_have_text("20 selected")
     await at.click(at.page.get_by_role("button", name="Approve together"))
-    await at.click(at.page.get_by_role("button", name="Approve and send all 20 now"))
+    await at.click(at.page.get_by_role("button", name="Approve and send 20"))
     await expect(at.page.get_by_text("20 approved and on their way out.")).to_be_visible()
 
     assert at.clicks <= 5
@@ -95,22 +95,63 @@ async def test_why_something_did_not_go_out_is_found_in_two_clicks(
     await expect(at.page.locator(f"#row-{run.actions[0].id}")).to_contain_text("Failed")
 
 
-async def test_the_pane_follows_the_keys_and_its_button_opens_the_page_that_decides(
+async def test_a_low_risk_post_is_approved_and_sent_in_one_click_and_the_next_item_opens(
     screen: OpenScreen, server: Server
 ) -> None:
-    run = await server.stage(
-        post(body="The first one for the pane."), post("x", body="The second one for the pane.")
-    )
-    at = await screen("/inbox?q=for+the+pane")
+    run = await server.stage(*(post(body=f"Pane {n}: a line.", severity=Severity.LOW) for n in (1, 2)))
+    at = await screen("/inbox?q=Pane")
     await at.ready()
-    await at.page.keyboard.press("j")
-    await at.page.keyboard.press("j")
-    await expect(at.page.locator("#pane h2")).to_contain_text("The second one for the pane.")
-    await at.page.locator("#pane").get_by_role("link", name="Review and approve").click()
-    await expect(at.page.locator(f"#action-{run.actions[1].id} details.approve")).to_have_attribute(
-        "open", ""
-    )
-    assert await at.page.locator("script").count() == 0
+    pane = at.page.locator("#pane")
+    ids = {f"Pane {n}": action.id for n, action in enumerate(run.actions, 1)}
+    shown = await pane.locator("h2").inner_text()
+    first = next(name for name in ids if name in shown)
+    other = next(name for name in ids if name != first)
+    await at.click(pane.get_by_role("button", name="Approve and post"))
+    await expect(pane.locator("h2")).not_to_contain_text(first)
+    assert at.clicks == 1
+    await expect(pane.locator("h2")).to_be_focused()
+    await expect(pane.get_by_role("status")).to_contain_text(first)
+    assert (await server.action(ids[first])).status == "approved"
+    # A key that is held down, or comes as soon as the new item, decides nothing about it; a later one does.
+    await expect(pane.locator("h2")).to_contain_text(other)
+    button = pane.locator("form[data-decision=approve] button")
+    await button.focus()
+    await at.page.evaluate("document.dispatchEvent(new CustomEvent('assent:pane', {detail: ''}))")
+    await at.page.keyboard.press("Enter")
+    await at.page.keyboard.press("Control+Enter")
+    now = await at.page.evaluate("performance.now()")
+    await at.page.wait_for_function("start => performance.now() - start > 750", arg=now)
+    held = "new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true, repeat: true, bubbles: true})"
+    await button.evaluate(f"button => button.dispatchEvent({held})")
+    assert (await server.action(ids[other])).status == "awaiting_approval"
+    await at.page.keyboard.press("Control+Enter")
+    await expect(pane.get_by_role("status")).to_contain_text("Approved")
+    assert (await server.action(ids[other])).status == "approved"
+    await at.check()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_a_high_risk_item_is_approved_in_two_clicks_after_it_was_opened(
+    screen: OpenScreen, server: Server, width: int
+) -> None:
+    run = await server.stage(mail(60, subject="A letter to many"))
+    action = run.actions[0].id
+    at = await screen("/inbox?q=letter+to+many" if width > 600 else f"/runs/{run.run_id}", width=width)
+    if width > 600:
+        await at.ready()
+        await at.click(at.page.locator("#pane").get_by_role("button", name="Approve and send to 60"))
+        assert (await server.action(action)).status == "awaiting_approval"
+        dialog = at.page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("60 people")
+        await at.check()
+        await at.click(dialog.get_by_role("button", name="Approve and send"))
+        await expect(at.page.locator("#pane").get_by_role("status")).to_contain_text("Approved")
+    else:
+        await at.click(at.page.locator("details.approve > summary"))
+        await at.click(at.page.locator("details.approve button.primary"))
+        await expect(at.page.get_by_role("status").first).to_contain_text("Approved")
+    assert at.clicks == 2
+    assert (await server.action(action)).status == "approved"
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -43,7 +43,7 @@ from assent.serving.web.shell.rendering import NAVIGATION, _environment
 UNDO_SECONDS: Final = 10
 DETAIL: Final = "RuntimeError: the ledger is closed"
 PAGES: Final = _environment(None, NAVIGATION)
-PANE: Final = PAGES.from_string('{% from "inbox_pane.html" import pane %}{{ pane(item) }}')
+PANE: Final = PAGES.from_string('{% from "inbox_pane.html" import pane %}{{ pane(item, person) }}')
 TYPES: Final = EffectTypes(fallback=EffectType(channel="acme", verb="any"))
 VIEWER: Final = "person:ada"
 
@@ -172,10 +172,18 @@ def draw(case: dict[str, Any]) -> tuple[Action, review_card.Card, str, str]:
             "looks_again": False,
             "end_links_nonce": "",
             "stop_nonce": "",
+            "in_place": False,
         }
     )
     line = Waiting(action, found.policy, "Acme", "", "", found.approvals.get(action.action_id, ()))
-    return action, card, page, PANE.render(item=pane_values(looking.effects, line, NOW_MS))
+    return (
+        action,
+        card,
+        page,
+        PANE.render(
+            item={**pane_values(looking.effects, line, NOW_MS), "card": card, "done": None}, person=None
+        ),
+    )
 
 
 def ball(case: dict[str, Any]) -> str:

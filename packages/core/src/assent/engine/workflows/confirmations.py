@@ -247,6 +247,8 @@ def stage(
     details: dict[str, Any] = {"stepKey": outcome.step_key, "node": node.node, "content": digest}
     if outcome.action is not None:
         details["call"] = outcome.action
+    if outcome.question:
+        details["question"] = outcome.question
     effect = Effect(
         channel="workflow",
         verb="confirm",

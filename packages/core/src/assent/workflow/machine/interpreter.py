@@ -149,6 +149,8 @@ class NeedsConfirmation(Record, tag="needs_confirmation", tag_field="kind"):
     step_key: str
     title: str
     confirmation: str
+    question: str = ""
+    """What the author asks the person, with its values."""
     action: dict[str, Any] | None = None
     rejected: str | None = None
 
@@ -270,6 +272,7 @@ def advance(
             step_key=key,
             title=render(step.title, names),
             confirmation=step.confirm.kind if step.confirm else "",
+            question=render(step.confirm.question, names) if step.confirm and step.confirm.question else "",
             action=_render_call(step.action, step.title, names) if step.action is not None else None,
             rejected=decision.reason if decision is not None else None,
         )

@@ -25,7 +25,7 @@ from assent.gate.gate import SeenVersion
 from assent.gate.policy import RANK, suffices
 from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import Action, Assurance, Freeze, find_stop
-from assent.gate.transitions import AWAITING, state_of
+from assent.gate.transitions import APPROVED, AWAITING, State, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Begin, Transaction
@@ -44,6 +44,8 @@ from assent.use_cases import decisions
 from assent.use_cases.decisions import DecisionOrder, read_readiness
 
 DECISIONS: Final = ("approve", "reject")
+SEND_ALL: Final = "send"
+"""Sends what was approved and is with its agent, from the inbox, without another page: it was read before."""
 OUTRUN: Final = frozenset(
     {
         Reason.ACTION_CLOSED,
@@ -85,9 +87,9 @@ async def decide(visit: Visit) -> Response:
     """Approve or reject exactly the actions shown: all or none."""
     visit.require_confirmed()
     decision = visit.part("decision")
-    form, shown_ms = await visit.shown_form_of(lambda fields: _subject(decision, _digests(fields)))
+    form, shown_ms = await visit.shown_form_of(lambda fields: nonce_subject(decision, _digests(fields)))
     digests = _digests(form)
-    if decision not in DECISIONS:
+    if decision not in (*DECISIONS, SEND_ALL):
         raise PageRefused(NOT_TOGETHER)
     reason = form.get("reason", "").strip()[:MAX_REASON_CHARS]
     if decision == "reject" and not reason:
@@ -97,13 +99,14 @@ async def decide(visit: Visit) -> Response:
 
     proof = await visit.read_proof(form)
     assurance = visit.counts if proof is None else proof.assurance
-    found = await visit.read(lambda: _find(visit, list(digests)))
+    state = APPROVED if decision == SEND_ALL else AWAITING
+    found = await visit.read(lambda: _find(visit, list(digests), state))
     asked = tuple(
         DecisionOrder(
             visit.decider(action.workspace_id, shown_ms, assurance),
             action,
             SeenVersion(digest=digests[action.action_id]),
-            send=form.get("then") == "send" and _sends(action),
+            send=(decision == SEND_ALL or form.get("then") == "send") and _sends(action),
         )
         for action in found
     )
@@ -112,13 +115,13 @@ async def decide(visit: Visit) -> Response:
         def decide_all() -> Transaction[tuple[Action, ...]]:
             if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
                 raise PageRefused(USED_PROOF)
-            yield from _find(visit, list(digests))
+            yield from _find(visit, list(digests), state)
             return (yield from begin())
 
         return await visit.write(decide_all)
 
     try:
-        if decision == "approve":
+        if decision != "reject":
             decided = await decisions.approve_together(visit.services, asked, write, undo=True)
         else:
             decided = await decisions.reject_together(visit.services.clock, asked, reason, write)
@@ -127,7 +130,7 @@ async def decide(visit: Visit) -> Response:
         raise PageRefused(_explain(refusal)) from None
     said = {"did": decision, "count": len(decided)}
     frozen = await visit.read(lambda: _find_freeze(decided))
-    if decision == "approve" and form.get("then") == "send" and frozen is None:
+    if (decision == SEND_ALL or form.get("then") == "send") and decision != "reject" and frozen is None:
         said |= {"did": "send", "sent": sum(map(_sends, decided))}
     back = form.get("back", "")
     here = back if back.startswith("/inbox?") else "/inbox?"
@@ -149,7 +152,12 @@ async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, 
     asked = [find_needed(refusal, visit.part("decision"), action, policy) for action, policy in known]
     needed = max((each for each in asked if each is not None), key=RANK.__getitem__, default=assurance)
     if not suffices(assurance, needed):
-        await visit.ask_to_confirm(form, describe_batch(tuple(each[0] for each in known), form), needed)
+        what = describe_batch(tuple(each[0] for each in known), form)
+        if visit.part("decision") == SEND_ALL:
+            what = msgspec.structs.replace(
+                what, title=f"Send these {len(known)}?", button=f"Send all {len(known)}"
+            )
+        await visit.ask_to_confirm(form, what, needed)
 
 
 async def _ask(
@@ -171,7 +179,7 @@ async def _ask(
         "act": naming.VERBS[all(map(naming.is_function, found))],
         "sends": sum(map(_sends, found)),
         "unready": await _list_unready(visit, found) if decision == "approve" else [],
-        "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
+        "nonce": visit.nonce(nonce_subject(decision, {str(key): value for key, value in digests.items()})),
         "wrong": wrong,
         "back": back if back.startswith("/inbox?") else "/inbox",
         "undo_seconds": visit.services.limits.undo_ms // SECOND_MS,
@@ -179,18 +187,16 @@ async def _ask(
     return visit.page("batch.html", values, scripts=False, status=400 if wrong else 200)
 
 
-def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
-    """Refuses actions that this person may not decide together."""
+def _find(visit: Visit, picked: list[str], state: State = AWAITING) -> Transaction[tuple[Action, ...]]:
+    """Return actions in a state. Refuses those that this person may not decide together."""
     found: list[Action] = []
     for action_id in dict.fromkeys(picked):
         seen = yield from inbox.find(visit.person, action_id)
         if seen is None:
             raise PageRefused(NOT_TOGETHER)
         found.append(seen[0])
-    low = bool(found) and all(may_be_batched(action) for action in found)
-    open_still = all(
-        state_of(action) == AWAITING and not is_expired(action, visit.now_ms) for action in found
-    )
+    low = bool(found) and all(state == APPROVED or may_be_batched(action) for action in found)
+    open_still = all(state_of(action) == state and not is_expired(action, visit.now_ms) for action in found)
     if not low:
         raise PageRefused(NOT_TOGETHER)
     if not open_still:
@@ -246,7 +252,7 @@ def _digests(form: dict[str, str]) -> dict[str, str]:
     return {name.removeprefix("digest."): text for name, text in form.items() if name.startswith("digest.")}
 
 
-def _subject(decision: str, digests: dict[str, str]) -> str:
+def nonce_subject(decision: str, digests: dict[str, str]) -> str:
     """The nonce subject: the decision and every digest."""
     listed = " ".join(f"{action_id}={digests[action_id]}" for action_id in sorted(digests))
     return f"batch {decision} {hashlib.sha256(listed.encode()).hexdigest()}"

@@ -6,26 +6,40 @@ review page, which runs no script.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from assent.engine.core import tenancy
+from assent.engine.actions import actions
+from assent.engine.core import freezes, tenancy
 from assent.engine.core.offloading import run_apart
 from assent.engine.people import signup
 from assent.engine.people.signup import Decision, SignupLink
-from assent.engine.views import inbox
+from assent.engine.views import inbox, review
 from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
+from assent.engine.views.review import RunReview
 from assent.gate.effects import EffectTypes
+from assent.gate.records import Action, Assurance, find_stop
+from assent.gate.transitions import APPROVED, state_of
 from assent.gate.views import Severity
-from assent.kernel.limits import DAY_MS
+from assent.kernel.limits import DAY_MS, SECOND_MS
+from assent.ports import Transaction
+from assent.present.refusals import describe_freeze
+from assent.serving.web.inbox.batch import SEND_ALL, nonce_subject
 from assent.serving.web.inbox.rows import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
+from assent.serving.web.review.card import build_card
+from assent.serving.web.review.forms import FormContext
+from assent.serving.web.review.matching import Steps
+from assent.serving.web.review.page import say_done, subject
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
 from assent.serving.web.shell.problems import NOT_FOUND, Link, PageProblem, PageRefused
+from assent.serving.web.shell.word_diff import PAGE_STEPS
+from assent.use_cases.decisions import read_readiness
 from assent.use_cases.workspaces import decide_signup
 
 NO_SUCH_ACTION: Final = PageProblem(
@@ -103,6 +117,12 @@ async def show(visit: Visit) -> Response:
     section = visit.choice("show", SECTIONS)
     groups = [] if section else _group(visit, found.waiting)
     first = _first(found, section)
+    sendable = () if visit.frozen or section not in ("", "agent") else found.with_agent
+    send_all = {
+        str(each.action.action_id): each.action.digest
+        for each in sendable
+        if state_of(each.action) == APPROVED and each.action.view.executes == "server"
+    }
     values = {
         "section": section,
         "unknown": _lines(visit, found.unknown) if section in ("", "stuck") else [],
@@ -125,6 +145,8 @@ async def show(visit: Visit) -> Response:
         "done_together": _describe_batch(visit) or SIGNUP_DECIDED.get(visit.query("signup"), ""),
         "batches": any(group["batch"] for group in groups),
         "together": _list_approvable(groups),
+        "send_all": send_all,
+        "send_all_nonce": visit.nonce(nonce_subject(SEND_ALL, send_all)) if send_all else "",
         "batch_nonce": visit.nonce("batch"),
         "back": _address(query),
         "pane": await _draw_pane(visit, first) if first else None,
@@ -138,7 +160,24 @@ async def show_pane(visit: Visit) -> Response:
     found = await visit.read(lambda: inbox.find_line(visit.person, action_id))
     if found is None:
         raise PageRefused(NO_SUCH_ACTION)
-    return visit.page("inbox_pane_only.html", {"pane": await _draw_pane(visit, found)})
+    item = await _draw_pane(visit, found)
+    decided = await visit.read(lambda: _find_decided(visit))
+    if decided is not None:
+        action, stopped = decided
+        undo_ms = visit.services.limits.undo_ms
+        shown = (item["card"],) if item["card"] is not None else ()
+        item["done"] = say_done(visit.request, shown, action, _nonces_of(visit), undo_ms, stopped)
+    return visit.page("inbox_pane_only.html", {"pane": item})
+
+
+def _find_decided(visit: Visit) -> Transaction[tuple[Action, str] | None]:
+    """Return the action of the last decision, and what stops it."""
+    seen = yield from inbox.find(visit.person, visit.query("action"))
+    if seen is None:
+        return None
+    action = seen[0]
+    frozen = yield from freezes.list_in(action.workspace_id)
+    return action, describe_freeze(find_stop(frozen, action), action)
 
 
 async def lead_to_action(visit: Visit) -> Response:
@@ -150,7 +189,43 @@ async def lead_to_action(visit: Visit) -> Response:
 
 
 async def _draw_pane(visit: Visit, found: Waiting) -> dict[str, Any]:
-    return await run_apart(pane_values, _effects_of(visit, found), found, visit.now_ms)
+    """One item, with its decisions where this person can make them here: in a browser with a key, about what the pane
+    shows whole. An HTML part is shown on the review page, in its frame."""
+    action, effects = found.action, _effects_of(visit, found)
+    item = await run_apart(pane_values, effects, found, visit.now_ms)
+    card = None
+    if item["waits"] and visit.session.public_key is not None and not action.effect.html:
+        services = visit.services.for_workspace(action.workspace_id)
+        read = await visit.read(partial(_read_run, found, effects))
+        ready = await read_readiness(services, action)
+        decider = visit.decider(action.workspace_id, visit.now_ms)
+        looking = FormContext(
+            visit.counts,
+            "",
+            visit.now_ms,
+            _nonces_of(visit),
+            effects,
+            approver=decider.approver,
+            role=decider.role,
+            reach=Assurance.PASSKEY if visit.session.is_confirmed else visit.counts,
+            undo_seconds=visit.services.limits.undo_ms // SECOND_MS,
+        )
+        card = await run_apart(build_card, read, action, ready, (), looking, Steps(PAGE_STEPS))
+    return {**item, "card": card, "done": None}
+
+
+def _read_run(found: Waiting, effects: EffectTypes) -> Transaction[RunReview]:
+    run = yield from actions.find_run(found.action.workspace_id, found.action.run_id)
+    if run is None:
+        raise PageRefused(NO_SUCH_ACTION)
+    return (yield from review.read_review(run, effects))
+
+
+def _nonces_of(visit: Visit) -> Callable[[Action, str], str]:
+    """The nonces of the forms of the review page."""
+    return lambda action, decision: visit.nonces.issue(
+        visit.browser, subject(action.run_id, action.action_id, action.digest, decision), visit.now_ms
+    )
 
 
 def _effects_of(visit: Visit, found: Waiting) -> EffectTypes:

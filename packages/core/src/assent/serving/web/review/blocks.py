@@ -9,11 +9,12 @@ from assent.extensions.effect_types import render_value
 from assent.gate.records import Action
 from assent.gate.views import Block, Diff, Facts, Table, Text
 from assent.kernel.structs import Record
-from assent.kernel.texts import fold_name, indent_json
+from assent.kernel.texts import fold_name
 from assent.serving.web.review.forms import ARGUMENT
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.shell.word_diff import Piece, word_diff
 
+MOST_COLUMNS: Final = 6
 LINE_CHARS: Final = 100
 """The longest argument that stands beside its label."""
 
@@ -100,8 +101,33 @@ def write_arguments(action: Action) -> tuple[Block, ...]:
         elif isinstance(value, str):
             found.append(Text(label, value))
         else:
-            found.append(Text(label, indent_json(value), code=True))
+            found.append(_draw_nested(label, value))
     return tuple(found)
+
+
+def _draw_nested(label: str, value: Any) -> Block:
+    """Return a list of objects as a table with a column for each name, any other list or object as a table of its
+    values, each with its path. Nothing is left out."""
+    if isinstance(value, list) and all(isinstance(each, dict) and each for each in value):
+        columns = tuple(dict.fromkeys(str(name) for each in value for name in each))
+        flat = all(not isinstance(part, dict | list) for each in value for part in each.values())
+        if flat and len(columns) <= MOST_COLUMNS:
+            rows = (tuple(render_value(each[c]) if c in each else "" for c in columns) for each in value)
+            return Table(label, columns, tuple(rows))
+    if isinstance(value, list) and all(not isinstance(each, dict | list) for each in value):
+        return Table(label, (), tuple((render_value(each),) for each in value))
+    return Table(label, (), tuple(_flatten("", value)))
+
+
+def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and value:
+        for name, part in value.items():
+            yield from _flatten(f"{path}.{name}" if path else str(name), part)
+    elif isinstance(value, list) and value:
+        for number, part in enumerate(value, 1):
+            yield from _flatten(f"{path} {number}".strip(), part)
+    else:
+        yield path, render_value(value)
 
 
 def list_facts(blocks: Iterable[Block]) -> tuple[tuple[str, str], ...]:

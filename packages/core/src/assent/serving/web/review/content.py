@@ -418,7 +418,12 @@ def _extras(action: Action) -> tuple[tuple[str, str], ...]:
     shown_above = action.view.in_blocks or (action.view.executes == "agent" and bool(effect.arguments))
     details = {} if shown_above else effect.details
     above = {text for _, text in list_facts(action.view.blocks)}
-    facts += [_detail(name, value, effect) for name, value in details.items() if as_text(value) not in above]
+    hidden = {*above, ""}
+    facts += [
+        _detail(name, value, effect)
+        for name, value in details.items()
+        if name not in action.view.technical and as_text(value) not in hidden
+    ]
     return tuple(facts)
 
 

@@ -33,9 +33,9 @@ from assent.engine.views import inbox, review
 from assent.engine.views.review import RunReview
 from assent.gate.gate import Decider
 from assent.gate.mail import keeps_requests
-from assent.gate.policy import Policy
+from assent.gate.policy import RANK, Policy
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Run, find_stop
+from assent.gate.records import Action, Assurance, Run, find_stop
 from assent.gate.review_link import LOOK
 from assent.gate.transitions import (
     APPROVED,
@@ -89,6 +89,7 @@ from assent.serving.web.review.preview import build_preview
 from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import (
+    DECIDING_HEADERS,
     FRAMED_HEADERS,
     FRAMING_HEADERS,
     SCRIPTED_HEADERS,
@@ -97,7 +98,7 @@ from assent.serving.web.shell.headers import (
 )
 from assent.serving.web.shell.lists import whole_number
 from assent.serving.web.shell.page_site import PageSite
-from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageRefused
+from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, AnswerInstead, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import when
 from assent.serving.web.shell.word_diff import PAGE_STEPS, LabelledDiff, word_diff
@@ -145,6 +146,8 @@ class ReviewPages:
             shown = await self._add_proof(request, shown, form)
             if name == "edit" and form.get("then") == "compare":
                 return await self.edit(request, form)
+            if form.get("asks") and shown.proof is None:
+                raise await self._ask_first(request, shown, form)
             given = await self._read_form(shown, action_id, name, form, shown_ms)
             action = await decision(given)
         except PageRefused as stale:
@@ -160,6 +163,18 @@ class ReviewPages:
             counted = await self._site.services.store.read(partial(list_counted, *found[1:]))
             await review_problems.ask_to_confirm(confirming, request, (*found, counted), refused, form)
         return await self._show(request, shown, review_problems.explain(refused, action_id, name, form))
+
+    async def _ask_first(
+        self, request: Request, shown: PresentedAccess, form: dict[str, str]
+    ) -> AnswerInstead:
+        """The confirm page of a decision that is pressed twice, whatever the cookie counts for."""
+        viewer, action, policy = await self._look_up(request, shown)
+        if viewer.session is None:
+            raise PageRefused(STALE_FORM)
+        what = review_problems.describe(action, request.path_params["decision"], form)
+        needed = max(policy.require(action).assurance, Assurance.PERSON, key=RANK.__getitem__)
+        confirming = await self._confirming()
+        return AnswerInstead(await confirming.ask(request, viewer.session, form, what, needed))
 
     async def _add_proof(
         self, request: Request, shown: PresentedAccess, form: dict[str, str]
@@ -236,6 +251,9 @@ class ReviewPages:
             return see_other(f"{here}#action-{action.action_id}")
         now_ms = self._site.services.clock.now_ms()
         then = await self._site.services.store.read(lambda: find_next(viewer, action, did, now_ms))
+        if form.get("pane"):
+            said = {"did": did, "action": action.action_id, **({"next": "1"} if then is not None else {})}
+            return see_other(f"/inbox/pane/{(then or action).action_id}?{urlencode(said)}")
         response = see_other(lead_on(action, did, then))
         if viewer.session is None:
             self._site.cookies.keep_name(response, review_decisions.read_name(viewer, form))
@@ -303,20 +321,22 @@ class ReviewPages:
             "operator": services.effects.operators.get(found.run.operator, found.run.operator),
             "rest": review_card.list_rest(found, cards),
             "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
-            "done": say_done(
-                request, found, cards, decided, nonce, self._site.services.limits.undo_ms, stopped
-            )
+            "done": confirm_ended_links(request, found)
+            or say_done(request, cards, decided, nonce, self._site.services.limits.undo_ms, stopped)
             if tried is None
             else None,
             "looks_again": look_again is not None,
             "askable": list_askable(services.connectors, found),
+            "in_place": viewer.session is not None and viewer.session.public_key is not None,
             "stop_nonce": nonces.issue(browser, f"{viewer.session.session_id} stop", now_ms)
             if viewer.session is not None
             else "",
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}
-        if any(card.content.html is not None for card in cards):
+        if values["in_place"]:
+            headers |= DECIDING_HEADERS
+        elif any(card.content.html is not None for card in cards):
             headers |= FRAMING_HEADERS
         response = page(
             request, "review.html", values, status=tried.status if tried is not None else 200, headers=headers
@@ -622,9 +642,14 @@ def find_decided(request: Request, viewer: Viewer, found: RunReview) -> Transact
     return seen[0] if seen is not None else None
 
 
+def confirm_ended_links(request: Request, found: RunReview) -> ResultNotice | None:
+    if request.query_params.get("did") != "end-links" or not found.run.links_from_ms:
+        return None
+    return ResultNotice("The review links of this run have ended. A new one works again.", None)
+
+
 def say_done(
     request: Request,
-    found: RunReview,
     shown: tuple[Card, ...],
     action: Action | None,
     nonce: Callable[[Action, str], str],
@@ -633,8 +658,6 @@ def say_done(
 ) -> ResultNotice | None:
     """Confirm the last decision. `stopped` says why nothing is sent now, where that is so."""
     did = request.query_params.get("did", "")
-    if did == "end-links" and found.run.links_from_ms:
-        return ResultNotice("The review links of this run have ended. A new one works again.", None)
     states, text = DONE.get(did, (frozenset(), ""))
     if action is None or state_of(action) not in states:
         return None

@@ -5,9 +5,9 @@ forms only here. The referrer policy is `strict-origin`: without a referrer a br
 `Origin: null` with our own forms.
 
 The pages on which a browser makes or uses its key, or copies the key of an agent
-(`CONFIRMING_HEADERS`), run one script file of this server and connect nowhere. A console screen
-without decisions may run this server's script files, no inline scripts, and connect to this server
-only. The only frame holds the HTML of an e-mail, sandboxed (`FRAMED_HEADERS`).
+(`CONFIRMING_HEADERS`), run one script file of this server and connect nowhere. A console screen, and the
+review page of a signed-in person, may run this server's script files, no inline scripts, and connect to this server
+only (docs/decisions/0013). The only frame holds the HTML of an e-mail, sandboxed (`FRAMED_HEADERS`).
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ CONTENT_SECURITY_POLICY: Final = "; ".join((*_COMMON, "script-src 'none'"))
 FRAMING_POLICY: Final = "; ".join((*_COMMON, "frame-src 'self'", "script-src 'none'"))
 CONFIRMING_POLICY: Final = "; ".join((*_COMMON, "script-src 'self'"))
 SCRIPTED_POLICY: Final = "; ".join((*_COMMON, "script-src 'self'", "connect-src 'self'"))
+DECIDING_POLICY: Final = f"{SCRIPTED_POLICY}; frame-src 'self'"
 FRAMED_POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -65,6 +66,7 @@ PAGE_HEADERS: Final = {
 
 SCRIPTED_HEADERS: Final = {"Content-Security-Policy": SCRIPTED_POLICY}
 CONFIRMING_HEADERS: Final = {"Content-Security-Policy": CONFIRMING_POLICY}
+DECIDING_HEADERS: Final = {"Content-Security-Policy": DECIDING_POLICY}
 FRAMING_HEADERS: Final = {"Content-Security-Policy": FRAMING_POLICY}
 FRAMED_HEADERS: Final = {
     "Content-Security-Policy": FRAMED_POLICY,

@@ -48,6 +48,8 @@ def lower_step(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...
     # An action always waits for a person, whatever else the step says (W40).
     confirm = Confirm() if action is not None else lower_confirm(step.require_confirmation)
     prompt += confirmation_text(step, confirm)
+    if confirm is not None and step.confirmation_prompt is not None:
+        confirm = msgspec.structs.replace(confirm, question=step.confirmation_prompt)
     node = Ask(
         id=within.prefix + step.id,
         title=step.title,

@@ -199,9 +199,19 @@
     const answer = await fetch(from);
     if (!answer.ok || from !== shown) return;
     pane.innerHTML = await answer.text();
+    document.dispatchEvent(new CustomEvent("assent:pane", { detail: "" }));
+  }
+
+  /* The pane has another item: by a key, or after a decision, which leads on to its heading. */
+  document.addEventListener("assent:pane", (event) => {
+    const pane = $("#pane");
     pane.scrollTop = 0;
     enhance(pane);
-  }
+    if (!event.detail) return;
+    shown = `/inbox/pane/${event.detail}`;
+    mark();
+    $("[data-pane-item]", pane)?.focus({ preventScroll: true });
+  });
 
   document.addEventListener("click", (event) => {
     const row = event.target.closest("[data-pane]");
@@ -231,6 +241,7 @@
     else if (key === "?") $("#keys-help")?.showModal();
     else if (key === "/") $("input[type=search]")?.focus();
     else if (key === "x") { const box = row && $("input[type=checkbox]", row); if (!box) return; box.click(); }
+    else if (key === "a" && paned() && $("form[data-decision=approve] button", paned())) $("form[data-decision=approve] button", paned()).focus();
     else if (key === "Enter") { if (event.target.closest("a,button,summary,input")) return; const link = row && $("[data-key=Enter]", row); if (!link) return; link.click(); }
     else {
       const named = `[data-key="${CSS.escape(key)}"]`;

@@ -69,8 +69,8 @@
   const leadOn = ({ answer, page }) => {
     const pane = document.getElementById("pane");
     const next = page.querySelector("[data-pane-item]");
-    if (!pane || !next) {
-      const to = new URL(answer.url);
+    const to = new URL(answer.url);
+    if (!pane || !next || !to.pathname.startsWith("/inbox/pane/")) {
       if (to.pathname + to.search === location.pathname + location.search) location.reload();
       else location.assign(to);
       return;
