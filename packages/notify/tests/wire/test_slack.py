@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.effort import rounds
-from tests.support.review.kit import Server, post
+from tests.support.review.kit import Server, forms, post
 from tests.support.surfaces import BASE_URL
 
 from assent.engine.core import failpoints
@@ -189,6 +189,26 @@ async def test_a_code_links_once_for_ten_minutes_and_only_where_it_was_verified(
     await press(server, slack, run_id, "approve", ADA, secret="f" * 32)
     assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL
     assert "not linked" in slack.told[-1]
+
+
+async def test_a_person_gets_the_manifest_and_a_code_on_a_page_and_ends_the_link_there(
+    server: Server, slack: SlackApp
+) -> None:
+    browser = await server.owner()
+    page = (await browser.get("/settings/slack")).text
+    assert f"/slack/{LOCAL_WORKSPACE}" in page and "interactivity" in page and "Connected: 1" in page
+    [asking] = [each for each in forms(page) if each.address == "/settings/slack"]
+    shown_code = (await browser.post(asking.address, data=asking.fields)).text
+    code = shown_code.partition("/assent ")[2].partition("<")[0]
+    answer = await deliver(server, slack.type_command(code, ADA, server.clock.now_ms()))
+    assert answer.json()["text"].startswith("Linked")
+    [ending] = [
+        each
+        for each in forms((await browser.get("/settings/slack")).text)
+        if each.address.endswith("/unlink")
+    ]
+    assert (await browser.post(ending.address, data=ending.fields)).status_code == 303
+    assert await server.app.store.read(lambda: chat.list_links(OWNER)) == ()
 
 
 async def test_a_tap_on_an_old_revision_changes_nothing_and_shows_the_new_one(
