@@ -106,6 +106,10 @@ class WorkflowDetails(WireRecord, kw_only=True):
     warnings: tuple[WarningView, ...]
 
 
+OURS: Final = "assent."
+NONE_OWN: Final = "These come with this server; the user has added none of their own."
+
+
 async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
     catalogue, refused = call.services.workflows().list_definitions()
     broken = {each.file for each in refused}
@@ -126,6 +130,8 @@ async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
             wanted, left_out = fitting, Counter()
         else:
             note = "Nothing fits the query; these are all."
+    if all(each.id.startswith(OURS) for each in served):
+        note = f"{note} {NONE_OWN}".strip()
     if more := len(wanted[request.limit :]):
         left_out["more"] = more
     return WorkflowListing(

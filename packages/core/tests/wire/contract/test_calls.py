@@ -226,3 +226,11 @@ async def test_a_key_opens_its_own_workspace(surface: Surface) -> None:
     outcome = await surface.call("chieflab_get_workspace")
 
     assert outcome.payload["workspaceId"] == issued.workspace_id
+
+
+async def test_a_list_of_what_the_server_brings_alone_says_that_none_is_the_users(surface: Surface) -> None:
+    await surface.sign_in()
+    listed = (await surface.call("workflow_list", {"query": "bug"})).payload
+
+    assert {each["workflowId"].partition(".")[0] for each in listed["workflows"]} == {"assent"}
+    assert "none of their own" in listed["note"]
