@@ -44,7 +44,7 @@ from assent.processes import store_position  # noqa: E402
 from assent.processes.serve import Surfaces  # noqa: E402
 from assent.stores import sqlite_reading, sqlite_transactions  # noqa: E402
 from assent_launch.learning import memory  # noqa: E402
-from assent_wrap import proposals  # noqa: E402
+from assent_wrap import gateway, proposals  # noqa: E402
 
 store_position.RECORD_SECONDS = 600.0  # type: ignore[misc] # the position is recorded beside the calls, not by one
 store_position.PAUSE_SECONDS = 600.0  # type: ignore[misc] # nor later, because a call before claimed an action
@@ -223,6 +223,9 @@ async def trace_get(profiler: Profiler, folder: Path) -> None:
 
 async def trace_wrap(profiler: Profiler, folder: Path) -> None:
     """A tool of a server behind this one is called, and a person has to approve it."""
+    vars(gateway)["PINS_SECONDS"] = (
+        3_600.0  # what was read before the traced call is not read again on a slow machine
+    )
     wrapped = Wrapped(new_sqlite(folder / "assent.db"), folder)
     try:
         await wrapped.app.prepare()
