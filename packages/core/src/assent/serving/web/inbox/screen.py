@@ -1,7 +1,7 @@
 """The inbox: what needs the signed-in person, grouped by run; then what is scheduled and what was sent.
 
-Beside the list, where there is room, a pane shows one item. It decides nothing: its buttons lead to the
-review page, which runs no script.
+Beside the list, where there is room, a pane shows one item whole. Who has a key in this browser decides there: the
+forms are those of the review page.
 """
 
 from __future__ import annotations

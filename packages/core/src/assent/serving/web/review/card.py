@@ -293,7 +293,6 @@ class Card(Record, kw_only=True):
 
 
 GATES: Final = {
-    "human_approval": "A person approves it",
     "recipients_missing": "It has recipients (none are named yet)",
     "connector_not_ready": "Its connection is ready (it was not when this was prepared)",
 }
@@ -361,7 +360,11 @@ def build_card(
         wishes=decisions.list_change_requests(action),
         look_at=naming.web_address(view.look_at) or "",
         pictures=pictures,
-        gates=tuple(GATES.get(gate, gate.replace("_", " ").capitalize()) for gate in preflight.gates),
+        gates=tuple(
+            GATES.get(gate, gate.replace("_", " ").capitalize())
+            for gate in preflight.gates
+            if gate != "human_approval"
+        ),
         readiness=ready_now or then,
         sign_in=f"/sign-in?then=/runs/{action.run_id}",
         connect=find_connect_path(
