@@ -78,6 +78,7 @@ JOBS = {
     "makes up for work that failed": {"repeat_subscriber"},
     "keeps house": {
         "erase_old_content",
+        "forget_clients",
         "forget_finished_jobs",
         "forget_idempotency_keys",
         "forget_notifications",
