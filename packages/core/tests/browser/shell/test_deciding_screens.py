@@ -94,7 +94,8 @@ async def test_select_several_decide_together_and_answer_an_unknown_outcome(
     await at.check()
     await at.page.get_by_role("button", name="Approve together").click()
     await expect(at.page.get_by_role("heading", level=1)).to_have_text("Approve 2 together?")
-    await at.page.get_by_role("button", name="Approve all 2", exact=True).click()
+    await at.page.get_by_text("More", exact=True).last.click()
+    await at.page.get_by_role("button", name="Approve all 2 only").click()
     await expect(at.page.get_by_text("2 approved.")).to_be_visible()
     assert (await server.action(run.actions[1].id)).status == "approved"
 
@@ -119,11 +120,8 @@ async def test_the_inbox_is_worked_with_keys_and_they_can_be_switched_off(
     await at.page.keyboard.press("j")
     await at.page.keyboard.press("k")
     await at.page.keyboard.press("a")
-    await expect(at.page.locator(f"#action-{run.actions[0].id} details.approve")).to_have_attribute(
-        "open", ""
-    )
+    await expect(at.page.locator("#pane form[data-decision=approve] button")).to_be_focused()
     assert (await server.action(run.actions[0].id)).status == "awaiting_approval"
-    await at.page.go_back()
     await at.page.keyboard.press("?")
     await expect(at.page.locator("#keys-help")).to_be_visible()
     await at.page.keyboard.press("Escape")
@@ -203,5 +201,5 @@ async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_
     await expect(at.page.locator(f"#action-{run.actions[0].id}")).to_be_in_viewport()
     await at.goto("/inbox")
     await at.ready()
-    await expect(at.page.get_by_role("heading", name="Did not go out")).to_be_visible()
-    await expect(at.page.locator(f"#row-{decided}")).to_contain_text("It has not been sent yet.")
+    await expect(at.page.get_by_role("heading", name="With your agent")).to_be_visible()
+    await expect(at.page.locator(f"#row-{decided}")).to_contain_text("Approved, not sent yet")

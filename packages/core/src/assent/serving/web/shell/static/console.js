@@ -183,6 +183,7 @@
 
   const paned = () => { const pane = $("#pane"); return pane && pane.offsetParent !== null ? pane : null; };
   let shown = "";
+  let asked = null; // the item whose approval a key asked for before its pane was there
 
   function mark() {
     const pane = paned();
@@ -207,6 +208,7 @@
     const pane = $("#pane");
     pane.scrollTop = 0;
     enhance(pane);
+    if (asked === shown) $("form[data-decision=approve] button", pane)?.focus();
     if (!event.detail) return;
     shown = `/inbox/pane/${event.detail}`;
     mark();
@@ -241,7 +243,7 @@
     else if (key === "?") $("#keys-help")?.showModal();
     else if (key === "/") $("input[type=search]")?.focus();
     else if (key === "x") { const box = row && $("input[type=checkbox]", row); if (!box) return; box.click(); }
-    else if (key === "a" && paned() && $("form[data-decision=approve] button", paned())) $("form[data-decision=approve] button", paned()).focus();
+    else if (key === "a" && paned() && $("form[data-decision=approve] button", paned())) { asked = shown; $("form[data-decision=approve] button", paned()).focus(); }
     else if (key === "Enter") { if (event.target.closest("a,button,summary,input")) return; const link = row && $("[data-key=Enter]", row); if (!link) return; link.click(); }
     else {
       const named = `[data-key="${CSS.escape(key)}"]`;

@@ -71,6 +71,9 @@
     const next = page.querySelector("[data-pane-item]");
     const to = new URL(answer.url);
     if (!pane || !next || !to.pathname.startsWith("/inbox/pane/")) {
+      // The address of an answer has no fragment.
+      const about = to.searchParams.get("next") || to.searchParams.get("action");
+      if (about && to.pathname.startsWith("/runs/")) to.hash = `action-${about}`;
       if (to.pathname + to.search === location.pathname + location.search) location.reload();
       else location.assign(to);
       return;
