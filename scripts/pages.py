@@ -31,7 +31,7 @@ from assent.tools.definition import Tool
 from assent.workflow.contracts import criteria
 from assent.workflow.definition import format
 from assent_launch.effect_types import effect_types
-from assent_launch.testing import ALL_TOOLS
+from tests.support.catalog import ALL_TOOLS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -23,7 +23,7 @@ from assent.tools.approvals import ListPendingActions, list_pending_actions
 from assent.tools.definition import Call
 from assent.tools.guide import StatusRequest, status
 from assent_launch.component import statements
-from assent_launch.tools.memory import ListTenants, list_tenants
+from assent_launch.tools.memory import ListTenants, show_tenants
 from benchmarks.figures import Figure, Limit, compared, in_turns, require
 from benchmarks.rows.gate_world import LOCAL, Insider, database, in_status, world
 from benchmarks.rows.store_loop import Cost, Stopwatch
@@ -44,7 +44,7 @@ LOOKS: Final[dict[str, tuple[Callable[[Call, Any], Awaitable[object]], Any]]] = 
     "status of one tenant": (status, StatusRequest(tenant_id=TENANT)),
     "what waits": (list_pending_actions, ListPendingActions(limit=20)),
     "what waits for one tenant": (list_pending_actions, ListPendingActions(limit=20, tenant_id=TENANT)),
-    "a page of tenants": (list_tenants, ListTenants(limit=20)),
+    "a page of tenants": (show_tenants, ListTenants(limit=20)),
 }
 """What an agent reads, and how."""
 

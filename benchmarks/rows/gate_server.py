@@ -16,13 +16,13 @@ from typing import Final
 
 import msgspec
 import uvloop
+from tests.support.catalog import ALL_TOOLS
 
 from assent.processes.serve import Surfaces, http_server, running_jobs
 from assent.settings.logs import configure_logging
 from assent.tools.catalog import Catalog
 from assent.tools.definition import READS, Call, Tool
 from assent_conform.testing.operator import TOOL
-from assent_launch.testing import ALL_TOOLS
 from benchmarks.rows.gate_world import world
 
 

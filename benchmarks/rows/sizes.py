@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from tests.support.catalog import ALL_TOOLS
 
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
@@ -18,7 +19,6 @@ from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials, RequestContext
 from assent.serving.instructions import instructions
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS
 from assent_launch.words import WORDS
 from benchmarks.figures import Figure, Limit, compared, require
 from benchmarks.rows.gate_world import world

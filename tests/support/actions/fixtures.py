@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from tests.support.actions.kit import STAGE_TOOL, Gate
 from tests.support.actions.provider import Provider, providers
+from tests.support.catalog import ALL_TOOLS
 from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS, any_effects
+from assent_launch.testing import any_effects
 
 
 def gate_over(

@@ -11,13 +11,15 @@ import sys
 from functools import partial
 from typing import Any
 
+from tests.support.catalog import ALL_TOOLS
+
 from assent.app import App
 from assent.processes import serve as processes
 from assent.settings.load import load_settings
 from assent.tools.catalog import Catalog
 from assent_conform.testing.connector import DELIVERIES, EmulatedConnector
 from assent_conform.testing.operator import TOOL
-from assent_launch.testing import ALL_TOOLS, any_effects
+from assent_launch.testing import any_effects
 
 
 def main() -> int:

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
+from tests.support.catalog import full_catalog
 from tests.support.own_sql import bind
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import BASE_URL, ManualClock, settings_for
@@ -27,7 +28,6 @@ from assent.ports import Store, Transaction
 from assent.serving.web.shell.pages import page_routes
 from assent.serving.web.shell.problems import http_problem
 from assent.stores import open_store
-from assent_launch.testing import full_catalog
 
 TABLES = ("workspaces", "api_keys", "signup_links", "streams", "events")
 KEY = re.compile(r"clp_(?:live|dev)_[A-Za-z0-9_-]{64}")

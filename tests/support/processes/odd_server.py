@@ -9,8 +9,9 @@ import subprocess
 import sys
 from typing import Any
 
+from tests.support.catalog import ALL_TOOLS
+
 from assent.__main__ import main
-from assent_launch.testing import ALL_TOOLS
 
 TOOL = "chieflab_list_connectors"
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from proof import history
+from tests.support.catalog import ALL_TOOLS
 
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
@@ -29,7 +30,7 @@ from assent.settings.load import Settings
 from assent.tools.catalog import Catalog
 from assent_conform.testing.connector import EmulatedConnector
 from assent_conform.testing.operator import TOOL
-from assent_launch.testing import ALL_TOOLS, any_effects
+from assent_launch.testing import any_effects
 
 LEASE_SECONDS = 60
 SECRET = "a run token secret for the tests, long enough"

@@ -41,7 +41,6 @@ from assent.ports import (
 )
 from assent.processes.serve import Surfaces
 from assent.use_cases import runs
-from assent_launch.testing import any_effects
 
 BROWSER = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html,*/*;q=0.8"}
 
@@ -124,6 +123,13 @@ class _Forms(HTMLParser):
             self._area = None
 
 
+def _any_effects() -> EffectTypes:
+    # Imported late: tests of the core alone read forms, too.
+    from assent_launch.testing import any_effects
+
+    return any_effects()
+
+
 def forms(page: str) -> list[Form]:
     parser = _Forms()
     parser.feed(page)
@@ -181,7 +187,7 @@ class Server:
             settings_for(database_url, data_dir, base_url=base_url, **settings),
             clock=self.clock,
             connectors=None if built_in else own if connectors is None else connectors,
-            effects=effects or any_effects(),
+            effects=effects or _any_effects(),
         )
         self.services = self.app.owner_services
         self.doors: Any = None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from tests.support.catalog import ALL_TOOLS
 from tests.support.review.kit import Server, mail, post
 
 from assent.engine.actions.staging import PreparedRun, Request
@@ -19,7 +20,6 @@ from assent.use_cases import runs
 from assent_launch.learning import measurement, measuring
 from assent_launch.learning import memory as brain
 from assent_launch.learning.memory import NewEntry
-from assent_launch.testing import ALL_TOOLS
 
 REVIEW = "assent.merge-request-review"
 

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
+from tests.support.catalog import ALL_TOOLS
 from tests.support.cli.fixtures import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
 from tests.support.docs.pages import DOCS, blocks_of
 from tests.support.docs.script import load_script
 
 from assent.workflow.definition import format
 from assent.workflow.machine import conditions
-from assent_launch.testing import ALL_TOOLS
 
 PAGE = "reference/definitions.md"
 

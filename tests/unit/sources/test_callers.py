@@ -214,7 +214,7 @@ def test_writers_and_their_callers_are_found_by_each_kind_of_import() -> None:
         ("from assent.engine.actions import decisions as d\nd.approve()", approve),
         ("from assent.engine.actions.decisions import approve as a\na", approve),
         ("import assent.engine.actions.decisions\nassent.engine.actions.decisions.approve()", approve),
-        ("from assent.platform.services import pictures\npictures.keep()", keep),
+        ("from assent.engine.actions import pictures\npictures.keep()", keep),
         ("from assent.platform import note_event\nnote_event()", "assent.engine.core.journal.note"),
         ("from assent.sdk import prepare_run as p\np()", "assent.use_cases.runs.prepare"),
         ("visit.services.connections.save(new)", "ConnectionStore.save"),

@@ -7,9 +7,9 @@ import math
 import re
 
 import pytest
+from tests.support.catalog import ALL_TOOLS
 
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS
 
 PHRASINGS = {
     "chieflab_list_connectors": ("which channels can I publish to?", "which connectors are there?"),

@@ -8,11 +8,11 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
+from tests.support.catalog import ALL_TOOLS
 
 from assent.kernel.schemas import flatten
 from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Tool
-from assent_launch.testing import ALL_TOOLS
 
 every_tool = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
 

@@ -14,6 +14,7 @@ from tests.support.agent import people, scripted
 from tests.support.agent.people import Person
 from tests.support.agent.scripted import Agent
 from tests.support.answers import bodies_of
+from tests.support.catalog import ALL_TOOLS
 from tests.support.connections.kit import Providers, providers
 from tests.support.surfaces import ManualClock, Surface, settings_for
 
@@ -30,7 +31,6 @@ from assent.sql.loader import statements
 from assent.tools.catalog import Catalog
 from assent_conform.emulators import zernio
 from assent_conform.testing.provider_server import Outcome
-from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.own_database
 

@@ -45,7 +45,7 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
 from assent.kernel.texts import fold_name
 from assent.net.loopback import is_loopback
-from assent.net.mail_server import parse_mailbox, parse_server
+from assent.net.mail_server import Mailbox, MailServer
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
 from assent.ports import (
     PATIENCE,
@@ -427,7 +427,7 @@ class ServerNotes:
         url, written = self._settings.smtp_url, self._settings.smtp_from
         seconds = self._settings.connector_timeout_seconds * PATIENCE
         if url is not None and written is not None:
-            server, sender, now_ms = parse_server(url), parse_mailbox(written), self._clock.now_ms()
+            server, sender, now_ms = MailServer.parse(url), Mailbox.parse(written), self._clock.now_ms()
             client = MailClient(server)
             await client.send_note(sender, to, subject, text, key=key, now_ms=now_ms, seconds=seconds)
             return

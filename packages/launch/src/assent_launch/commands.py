@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assent.platform.commands import BY, WhichWorkspace, use_workspace
-from assent.sdk import CommandSession, Failure
+from assent.sdk import CommandSession, Failure, WhichWorkspace
 from assent_launch.learning import credits
 
 if TYPE_CHECKING:
-    from assent.platform.commands import App, Workspace
-    from assent.sdk import Transaction, WorkspaceId
+    from assent.sdk import Services, Transaction, WorkspaceId
     from assent_launch.learning.credits import CreditAccount, CreditEntry
 
 SHOWN_ENTRIES = 20
@@ -44,21 +42,21 @@ def show_credits(
     wanted = _amount(limit)
 
     async def change(
-        app: App, found: Workspace
+        services: Services, workspace_id: WorkspaceId
     ) -> tuple[WorkspaceId, CreditAccount, tuple[CreditEntry, ...]]:
-        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
+        now_ms = services.clock.now_ms()
 
         def begin() -> Transaction[tuple[WorkspaceId, CreditAccount, tuple[CreditEntry, ...]]]:
             if limit is not None:
-                yield from credits.limit(workspace_id, wanted, now_ms, by=BY)
+                yield from credits.limit(workspace_id, wanted, now_ms, by=session.by)
             if grant is not None:
-                yield from credits.grant(workspace_id, grant, now_ms, by=BY)
+                yield from credits.grant(workspace_id, grant, now_ms, by=session.by)
             had = yield from credits.account(workspace_id)
             return workspace_id, had, (yield from credits.recent(workspace_id, SHOWN_ENTRIES))
 
-        return await app.store.write(begin)
+        return await services.store.write(begin)
 
-    workspace_id, had, entries = use_workspace(session, workspace, change)
+    workspace_id, had, entries = session.in_workspace(workspace, change)
     facts = {
         "can spend": "without limit" if had.available is None else str(had.available),
         "set aside": str(had.reserved),

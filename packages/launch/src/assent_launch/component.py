@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from assent.platform import NOW
-from assent.sdk import Component, Place
+from assent.sdk import NOW, Component, Place
 from assent_launch import NAME
 
 COMPONENT: Final[Component] = Component(

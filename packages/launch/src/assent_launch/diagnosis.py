@@ -12,10 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal
 
-from assent.platform.values import NO_SOURCE
 from assent.sdk import DAY_MS, Record, SuggestedCall, WireRecord, iso_time
 from assent_launch import LAUNCH_NEEDS
-from assent_launch.learning.metrics import describe_number, read_numbers
+from assent_launch.learning.metrics import NO_SOURCE, describe_number, read_numbers
 from assent_launch.learning.recommend import ENOUGH_TO_JUDGE
 
 Weight = Literal["high", "medium", "low"]

@@ -18,8 +18,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.platform import find_flaw, printable, run_apart, suspicions_in
-from assent.sdk import Record
+from assent.platform import printable, reads_finished
+from assent.sdk import Record, run_apart
 from assent_launch.channels.channel import Channel, needs
 from assent_launch.content.adapter import adapt
 from assent_launch.content.note import write_note
@@ -131,7 +131,7 @@ def write_with(model: Model, instead: Write, *, timeout_seconds: float = 20.0) -
         try:
             answer = await ask(model, facts, channel, goal, timeout_seconds=timeout_seconds)
             text = printable(answer).strip()
-            if find_flaw(text) is not None or suspicions_in(text):
+            if not reads_finished(text):
                 raise ModelFailed("it answered with something that is no finished text")
             if problems := adapt(channel.id, text, facts.evidence).problems:
                 raise ModelFailed(f"its text does not fit ({problems[0]})")

@@ -12,17 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from assent import Effect, View
-from assent.platform import (
-    ENVELOPE,
-    OPTIONAL_VALUES,
-    EffectType,
-    EffectTypes,
-    Field,
-    Preview,
-    Repair,
-    Scene,
-    name_account,
-)
+from assent.platform import OPTIONAL_VALUES, EffectType, EffectTypes, Field, Preview, Repair, Scene
 from assent.sdk import Severity
 from assent_launch.channels.channel import Channel, find_form, needs
 from assent_launch.channels.registry import CONNECTORS, MODULES, list_channels
@@ -43,7 +33,7 @@ def describe_post(row: Channel | None, view: View, effect: Effect, scene: Scene)
     args = {"channel": effect.channel}
     return msgspec.structs.replace(
         view,
-        sentence=f"Posts this to {view.label}{name_account(effect)} through {view.via}.",
+        sentence=f"Posts this to {view.label}{effect.as_account} through {view.via}.",
         outcome=f"Published: {view.label}.",
         has_address=True,
         preview=_preview(row, effect),
@@ -82,7 +72,7 @@ def list_fields(row: Channel | None, effect: Effect) -> tuple[Field, ...]:
     subject = Field(name="subject", label="Subject", most=MAX_HEADLINE_CHARS, used=len(effect.subject))
     title = Field(name="title", label="Title", most=MAX_HEADLINE_CHARS, used=len(effect.title))
     headline = (title,) if effect.title else ()
-    return (*ENVELOPE, subject, *headline, body) if mail else (*headline, body)
+    return (*Field.list_envelope(), subject, *headline, body) if mail else (*headline, body)
 
 
 def make_types(row: Channel, verbs: Iterable[str] = POST, **changes: Any) -> tuple[EffectType, ...]:
@@ -145,7 +135,7 @@ def with_take_down(row: Channel) -> tuple[EffectType, ...]:
 
 
 def _describe_take_down(view: View, effect: Effect, scene: Scene) -> View:
-    said = f"Takes this post down from {view.label}{name_account(effect)} through {view.via}."
+    said = f"Takes this post down from {view.label}{effect.as_account} through {view.via}."
     return msgspec.structs.replace(view, sentence=said, receipt="postId")
 
 

@@ -14,10 +14,19 @@ from typing import Any
 import msgspec
 
 from assent import Effect
-from assent.platform import ALONE, MANY_RECIPIENTS
-from assent.platform.services import actions, run_long_apart
-from assent.platform.values import Remarks
-from assent.sdk import Action, Record, Run, Store, Transaction, WorkspaceId
+from assent.platform import Remarks
+from assent.sdk import (
+    MANY_RECIPIENTS,
+    Action,
+    Record,
+    Run,
+    Store,
+    Transaction,
+    WorkspaceId,
+    read_asset,
+    read_run,
+    run_apart,
+)
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content.adapter import adapt, remind
 from assent_launch.content.claims import Claim, warnings_for
@@ -113,15 +122,13 @@ class KnownEvidence(Record):
 async def recheck(store: Store, action: Action, effect: Effect) -> Remarks:
     """Check an effect that would replace the content of an action. Returns the findings."""
     known = await store.read(lambda: _read_known(action))
-    facts = sum(len(fact.text) for fact in known.evidence.facts)
-    chars = len(effect.body) + facts + known.lessons.chars
-    return await run_long_apart(chars, _compare, action, effect, known)
+    return await run_apart(_compare, action, effect, known)
 
 
 def _compare(action: Action, after: Effect, known: KnownEvidence) -> Remarks:
     if CLAIMS not in known.drafted or after.channel not in BY_ID:
         return Remarks()
-    old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
+    old, new = (_adapt(each, action, known) for each in (action.effect, after))
     staged = [str(warning) for warning in known.drafted.get("warnings", ())]
     return Remarks(
         outdated=(*staged, *old.warnings, *old.recommendations),
@@ -130,8 +137,8 @@ def _compare(action: Action, after: Effect, known: KnownEvidence) -> Remarks:
     )
 
 
-def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> CheckedText:
-    personal = metadata.get(ALONE) is True and len(effect.everyone) <= MANY_RECIPIENTS
+def _adapt(effect: Effect, action: Action, known: KnownEvidence) -> CheckedText:
+    personal = action.is_in_own_words and len(effect.everyone) <= MANY_RECIPIENTS
     made = adapt(
         effect.channel,
         effect.body,
@@ -156,14 +163,13 @@ def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> Ch
 def _read_known(action: Action) -> Transaction[KnownEvidence]:
     asset = None
     if action.asset_id is not None:
-        asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
-    run = yield from actions.find_run(action.workspace_id, action.run_id)
+        asset = yield from read_asset(action.workspace_id, action.asset_id)
+    run = yield from read_run(action.workspace_id, action.run_id)
     tenant_id = memory.tenant_of(action.tenant_id)
     entries, lessons, _ = yield from load_lessons(action.workspace_id, tenant_id)
-    given = evidence_given(run) if run is not None else {}
-    if run is not None and run.parent_run_id is not None:
-        parent = yield from actions.find_run(action.workspace_id, run.parent_run_id)
-        earlier = evidence_given(parent) if parent is not None else {}
+    given = evidence_given(run)
+    if run.parent_run_id is not None:
+        earlier = evidence_given((yield from read_run(action.workspace_id, run.parent_run_id)))
         for name in ("repo_context", "brand"):
             given[name] = {**earlier.get(name, {}), **given[name]}
     drafted = asset.metadata if asset is not None else {}

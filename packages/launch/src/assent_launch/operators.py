@@ -10,9 +10,19 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent import Effect
-from assent.platform import ALONE, BY_HAND, MANY_RECIPIENTS, Problem, cut, sentences
-from assent.platform.values import PlannedTime
-from assent.sdk import Draft, Preparation, Reason, Record, Refusal, StagedEffect, WireRecord, bad_argument
+from assent.platform import BY_HAND, Problem, cut, sentences
+from assent.sdk import (
+    MANY_RECIPIENTS,
+    Draft,
+    PlannedTime,
+    Preparation,
+    Reason,
+    Record,
+    Refusal,
+    StagedEffect,
+    WireRecord,
+    bad_argument,
+)
 from assent_launch.channels.channel import Channel, needs, title_problems
 from assent_launch.channels.registry import BY_ID, CONNECTORS, find_channel, name_connectors
 from assent_launch.content.adapter import adapt, adapt_written, remind
@@ -199,7 +209,7 @@ def stage_draft(
         recommendations=made.recommendations,
         schedule_ms=bench.due.ms,
         schedule_offset=bench.due.offset,
-        metadata={ALONE: True} if alone else {},
+        own_words=alone,
         paths={"recipients": "to" if alone else "email.to", **paths},
         rewrite=describe_wanted(channel) if made.source == NOTE else {},
     )

@@ -39,5 +39,4 @@ def make_jobs(services: Services) -> Mapping[str, JobKind]:
     def measure(job: Job) -> Awaitable[bool | None]:
         return measuring.measure_job(services.for_workspace(job.workspace_id), job)
 
-    # It only reads from providers, so a worker that is lost in the middle does no harm.
-    return {measurement.MEASURE_JOB: JobKind(measure, lost_workers=100)}
+    return {measurement.MEASURE_JOB: JobKind(measure, must_run=True)}

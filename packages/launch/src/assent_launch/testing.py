@@ -1,4 +1,4 @@
-"""Shared by tests of the suite: all its tools, and a type for any effect."""
+"""Shared by tests of the suite: a type for any effect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import msgspec
 
 from assent import Effect, View
 from assent.platform import ByHand, EffectType, EffectTypes, Field, Scene
-from assent.platform.tools import Catalog, arrange
 from assent.sdk import Severity
 from assent_launch.channels.channel import find_form
 from assent_launch.channels.email.types import describe_mail, find_unfit
@@ -21,16 +20,7 @@ from assent_launch.effect_types import (
     list_fields,
     make_effects,
 )
-from assent_launch.extension import list_tools
 from assent_launch.knowledge import recheck
-from assent_launch.words import WORDS
-
-ALL_TOOLS: Final = arrange(list_tools())
-
-
-def full_catalog() -> Catalog:
-    return Catalog(ALL_TOOLS, words=WORDS)
-
 
 SEVERE: Final = ("charge", "refund", "delete")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.declarations import AgentWords
+from assent.platform import AgentWords
 from assent.sdk import SuggestedCall
 from assent_launch import LAUNCH_NEEDS
 

@@ -16,7 +16,6 @@ import msgspec
 
 from assent import Context, Effect, Facts, NotSent, OutcomeUnknown, View
 from assent.platform import (
-    MAX_CONTENT_CHARS,
     Delivered,
     Delivery,
     EffectType,
@@ -27,15 +26,14 @@ from assent.platform import (
     Readiness,
     Scene,
     action_of,
-    digest,
     hand_out,
-    is_expired,
     render_labelled,
     report_outcome,
 )
 from assent.sdk import (
     DECIDES,
     FIRES,
+    MAX_CONTENT_CHARS,
     MINUTE_MS,
     WRITES,
     Action,
@@ -59,6 +57,7 @@ from assent.sdk import (
     WireRecord,
     WorkspaceId,
     bad_argument,
+    digest,
     iso_time,
     prepare_run,
     read_action,
@@ -394,7 +393,7 @@ async def _find_newest(call: Call, same: str) -> tuple[Proposed | None, Action |
 
 def _is_open(action: Action, now_ms: int) -> bool:
     """Whether the call may still be decided or claimed."""
-    waits = action.status in (Status.AWAITING_APPROVAL, Status.APPROVED) and not is_expired(action, now_ms)
+    waits = action.status in (Status.AWAITING_APPROVAL, Status.APPROVED) and not action.is_expired(now_ms)
     return waits and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
 
 

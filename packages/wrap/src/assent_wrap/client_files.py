@@ -14,8 +14,8 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from assent.platform import ClientFile, is_here
-from assent.sdk import Record
+from assent.platform import ClientFile
+from assent.sdk import Record, is_here
 from assent_wrap.profiles import BadProfile, read_name
 from assent_wrap.variables import OWN, PASSED, REFERENCE
 

@@ -14,7 +14,7 @@ import typer
 from assent.sdk import CommandSession, Failure
 
 if TYPE_CHECKING:
-    from assent.platform.commands import App, Workspace
+    from assent.sdk import Services, WorkspaceId
 
 OfWorkspace = Annotated[
     str | None, typer.Option("--workspace", metavar="ID-OR-NAME", help="Which workspace: the local one.")
@@ -82,7 +82,7 @@ def wrap(
 
 
 def _wrap_all(data_dir: str | None, *, trust: bool, yes: bool) -> int:
-    from assent.platform import LocalServer, name_program
+    from assent.platform import LocalServer
     from assent_wrap import clients
 
     found = LocalServer.find({"data_dir": data_dir} if data_dir is not None else {})
@@ -98,7 +98,7 @@ def _wrap_all(data_dir: str | None, *, trust: bool, yes: bool) -> int:
         done = clients.apply(folder, files)
         lines += [f"Changed: {each.file} (as it was: {each.copy})" for each in done]
         lines.append(
-            f"{count} servers are wrapped. Restart their clients. To go back: {name_program()} unwrap"
+            f"{count} servers are wrapped. Restart their clients. To go back: {found.name_program()} unwrap"
         )
     else:
         lines.append(
@@ -163,16 +163,15 @@ def hook_claude_code(
 
 def list_rules(session: CommandSession, workspace: OfWorkspace = None) -> None:
     """List the rules for wrapped tools, and how often each let a call pass."""
-    from assent.platform.commands import use_workspace
     from assent.sdk import iso_time
     from assent_wrap import rulebook
     from assent_wrap.rules import StandingRule, describe_rule
 
-    async def read(app: App, found: Workspace) -> tuple[StandingRule, ...]:
-        return await rulebook.list_rules(app.owner_services, found.workspace_id)
+    async def read(services: Services, workspace_id: WorkspaceId) -> tuple[StandingRule, ...]:
+        return await rulebook.list_rules(services, workspace_id)
 
     session.require_data()
-    standing = use_workspace(session, workspace, read)
+    standing = session.in_workspace(workspace, read)
     views = [
         {
             **each.rule.source,
@@ -196,18 +195,17 @@ def set_rules(
     workspace: OfWorkspace = None,
 ) -> None:
     """Set the rules of a file, each in place of the one with its name. They hold at once."""
-    from assent.platform.commands import BY, use_workspace
     from assent_wrap import rulebook
     from assent_wrap.profiles import BadProfile
     from assent_wrap.rules import WorkspaceRule, describe_rule
 
-    async def save(app: App, found: Workspace) -> tuple[WorkspaceRule, ...]:
-        return await rulebook.set_rules(app.owner_services, found.workspace_id, source, by=BY)
+    async def save(services: Services, workspace_id: WorkspaceId) -> tuple[WorkspaceRule, ...]:
+        return await rulebook.set_rules(services, workspace_id, source, by=session.by)
 
     session.require_data()
     try:
         source = tomllib.loads(Path(file).read_text(encoding="utf-8"))
-        rules = use_workspace(session, workspace, save)
+        rules = session.in_workspace(workspace, save)
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"{file} cannot be read: {error}.") from None
     except (tomllib.TOMLDecodeError, BadProfile) as error:
@@ -222,13 +220,12 @@ def end_rule(
     workspace: OfWorkspace = None,
 ) -> None:
     """End a rule for wrapped tools, at once."""
-    from assent.platform.commands import BY, use_workspace
     from assent_wrap import rulebook
 
-    async def end(app: App, found: Workspace) -> bool:
-        return await rulebook.end_rule(app.owner_services, found.workspace_id, name, by=BY)
+    async def end(services: Services, workspace_id: WorkspaceId) -> bool:
+        return await rulebook.end_rule(services, workspace_id, name, by=session.by)
 
     session.require_data()
-    if not use_workspace(session, workspace, end):
+    if not session.in_workspace(workspace, end):
         raise Failure(f"There is no rule {name!r}. List them: {session.again('rules', 'list')}")
     session.give({"ended": name}, f"Ended: {name}.")

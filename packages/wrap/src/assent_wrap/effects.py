@@ -17,9 +17,7 @@ import msgspec
 
 from assent import Diff, Effect, Facets, Facts, Table, View
 from assent.platform import (
-    MAX_CONTENT_CHARS,
     OPTIONAL_VALUES,
-    Block,
     ConnectorInfo,
     EffectType,
     Field,
@@ -27,12 +25,10 @@ from assent.platform import (
     Problem,
     Reverse,
     Scene,
-    full_time,
-    is_one_line,
+    cut,
     render_labelled,
-    truncate,
 )
-from assent.sdk import Action, Severity, WireRecord, bad_argument
+from assent.sdk import MAX_CONTENT_CHARS, Action, Severity, WireRecord, bad_argument, full_time, is_one_line
 
 OPERATOR: Final = "assent-wrap"
 CALL: Final = "mcp"
@@ -222,7 +218,7 @@ def name_call(tool: str, template: str, arguments: Mapping[str, Any]) -> str:
             (each for each in arguments.values() if isinstance(each, str) and _is_short(each) and each), ""
         )
         title = f"{spoken}: {shown}" if shown else spoken
-    return truncate(" ".join(title.split()), TITLE_CHARS)
+    return cut(" ".join(title.split()), TITLE_CHARS)
 
 
 def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
@@ -235,7 +231,7 @@ def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
         title=title,
         sentence=f"Calls the tool {details.tool} of {details.server} once, with exactly these arguments.",
         destination=f"{details.server}: {details.tool}",
-        summary=truncate(" ".join(effect.body.split()), 110),
+        summary=cut(" ".join(effect.body.split()), 110),
         outcome=f"Called: {title}.",
         via=details.server,
         preview=Preview("arguments"),
@@ -246,7 +242,7 @@ def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
     )
 
 
-def _list_blocks(details: CallDetails, arguments: Mapping[str, Any]) -> Iterator[Block]:
+def _list_blocks(details: CallDetails, arguments: Mapping[str, Any]) -> Iterator[Facts | Diff | Table]:
     named = "Command" if details.folder else "Address"
     origin = (
         (named, details.command),

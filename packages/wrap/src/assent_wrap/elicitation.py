@@ -12,14 +12,14 @@ with the server's name, and no text names Assent.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from assent.platform import ClientPort, ForeignCall, KeyRing, digest, names_server
-from assent.sdk import Record
+from assent.platform import ForeignCall, names_server
+from assent.sdk import Record, digest
 from assent_wrap.listing import OfferedTool
 from assent_wrap.proposals import say_error
 from assent_wrap.transports import RpcError
@@ -42,8 +42,9 @@ class SealedState(Record):
     state: str
 
 
-def forward_input(client: ClientPort, upstream: Upstream) -> AskClient | None:
+def forward_input(call: ForeignCall, upstream: Upstream) -> AskClient | None:
     """Return how a legacy server's question reaches the client; None if it cannot."""
+    client = call.client
     if upstream.modern or client.capabilities is not None or client.ask is None:
         return None
     return partial(_forward, client.ask, upstream.spec.name)
@@ -79,9 +80,9 @@ def introduce(server: str, asked: Any, modes: Mapping[str, Any]) -> dict[str, An
     return named
 
 
-def list_capabilities(client: ClientPort, upstream: Upstream) -> dict[str, Any]:
+def list_capabilities(call: ForeignCall, upstream: Upstream) -> dict[str, Any]:
     """Return what is declared to a modern server: only what a modern client declares, too."""
-    declared = client.capabilities or {}
+    declared = call.client.capabilities or {}
     return {ELICITATION: declared[ELICITATION]} if upstream.modern and ELICITATION in declared else {}
 
 
@@ -90,7 +91,7 @@ def _identify(call: ForeignCall, tool: OfferedTool, params: Mapping[str, Any]) -
 
 
 def open_state(
-    keys: KeyRing, call: ForeignCall, tool: OfferedTool, params: Mapping[str, Any]
+    verify: Callable[[str], bytes], call: ForeignCall, tool: OfferedTool, params: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the params for the server, with its own state. Raises `ValueError` for a state that is not
     this call's."""
@@ -99,7 +100,7 @@ def open_state(
     if state is None:
         return sent
     try:
-        found = msgspec.json.decode(keys.verify(str(state)), type=SealedState)
+        found = msgspec.json.decode(verify(str(state)), type=SealedState)
     except (ValueError, msgspec.DecodeError):
         raise ValueError("The state does not belong to this call. Call the tool again without it.") from None
     if (found.holder, found.call) != (call.caller.holder, _identify(call, tool, params)):
@@ -108,7 +109,11 @@ def open_state(
 
 
 def seal_result(
-    keys: KeyRing, call: ForeignCall, tool: OfferedTool, params: Mapping[str, Any], result: dict[str, Any]
+    sign: Callable[[bytes], str],
+    call: ForeignCall,
+    tool: OfferedTool,
+    params: Mapping[str, Any],
+    result: dict[str, Any],
 ) -> dict[str, Any]:
     """Return the result for the client, with the server's questions introduced and its state sealed."""
     if result.get("resultType") != INPUT_REQUIRED:
@@ -128,5 +133,5 @@ def seal_result(
             return say_error(error.message)
     if isinstance(state, str):
         sealed = SealedState(call.caller.holder, _identify(call, tool, params), state)
-        sent["requestState"] = keys.sign(msgspec.json.encode(sealed))
+        sent["requestState"] = sign(msgspec.json.encode(sealed))
     return sent

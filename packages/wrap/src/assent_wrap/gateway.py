@@ -22,8 +22,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform import ClientPort, ForeignCall, describe_freeze, note_start, refuse_frozen, run_apart
-from assent.sdk import HOUR_MS, MINUTE_MS, Principal, Refusal, Services, WorkspaceId
+from assent.platform import ForeignCall, describe_freeze, note_start, refuse_frozen
+from assent.sdk import HOUR_MS, MINUTE_MS, Principal, Refusal, Services, WorkspaceId, run_apart
 from assent_wrap import proposals, repository, rulebook
 from assent_wrap.effects import AcceptDetails, CallDetails, CallUndo, make_acceptance, make_call
 from assent_wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
@@ -412,20 +412,20 @@ class Gateway:
     ) -> dict[str, Any]:
         """Pass a call through, with its progress and the questions to the client's person."""
         if not profile.rules_for(tool.server).trusted:  # it asks the client's person nothing
-            call = replace(call, client=ClientPort(call.client.notify))
-        upstream, client = self._upstream(call, profile, tool.server), call.client
+            call = replace(call, client=replace(call.client, ask=None, capabilities=None))
+        upstream = self._upstream(call, profile, tool.server)
         keys = self._services.keys.client_dialogs
         try:
-            sent = open_state(keys, call, tool, params)
+            sent = open_state(keys.verify, call, tool, params)
         except ValueError as error:
             return say_error(str(error))
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
-        notify = client.notify
+        notify = call.client.notify
         progress = None
         if token is not None and notify is not None:
             progress = partial(_tell_progress, notify, token)
-        passed = PassedOn(forward_input(client, upstream), progress, list_capabilities(client, upstream))
+        passed = PassedOn(forward_input(call, upstream), progress, list_capabilities(call, upstream))
         try:
             result = await upstream.request("tools/call", {**sent, "name": tool.tool}, PASS_SECONDS, passed)
         except Unsent as error:
@@ -434,7 +434,7 @@ class Gateway:
             return say_error(f"{error}. It is not known whether the call took effect.")
         except RpcError as error:
             return say_error(f"{tool.server} refused the call: {error.message}")
-        return seal_result(keys, call, tool, params, result)
+        return seal_result(keys.sign, call, tool, params, result)
 
     async def _observe(
         self, call: ForeignCall, profile: Profile, tool: OfferedTool, arguments: Mapping[str, Any]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import msgspec
 
 from assent.client import Client, Refused
-from assent.platform import LocalServer, name_program
+from assent.platform import LocalServer
 
 if TYPE_CHECKING:
     from assent_wrap.adapters.calls import CallGate
@@ -51,7 +51,8 @@ def run_hook(arguments: Sequence[str]) -> int:
 
 class _HookParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        said = f"{message[:1].upper()}{message[1:]}.\nSee what it takes: {name_program()} hook claude-code --help"
+        more = f"{LocalServer.name_program()} hook claude-code --help"
+        said = f"{message[:1].upper()}{message[1:]}.\nSee what it takes: {more}"
         self.exit(2, f"assent: {said}\n")
 
 

@@ -10,6 +10,7 @@ before it says which one is meant; without that none is asked, so that no server
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -19,7 +20,6 @@ import msgspec
 from mcp.shared.uri_template import UriTemplate
 from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
-from assent.platform import digest_of_bytes
 from assent.sdk import Record, Severity
 from assent_wrap.profiles import Mode, Profile, ToolRule
 
@@ -72,7 +72,7 @@ class OfferedTool(Record, kw_only=True):
 
 def compute_pin(definition: Mapping[str, Any]) -> str:
     """Return the hash of a whole definition."""
-    return digest_of_bytes(_SORTED.encode(definition))
+    return f"sha256:{hashlib.sha256(_SORTED.encode(definition)).hexdigest()}"
 
 
 def is_usable(definition: Any) -> bool:

@@ -18,15 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from assent import Effect
-from assent.platform import (
-    ForeignCall,
-    digest,
-    is_expired,
-    needs_approval,
-    replace_content,
-    run_apart,
-    take_back,
-)
+from assent.platform import ForeignCall, needs_approval, replace_content, take_back
 from assent.sdk import (
     EXECUTE,
     Action,
@@ -43,8 +35,10 @@ from assent.sdk import (
     Status,
     Transaction,
     Words,
+    digest,
     prepare_run,
     read_action,
+    run_apart,
 )
 from assent_wrap.effects import ACCEPT, OPERATOR, check_call
 from assent_wrap.repository import Proposed, find_proposed, keep_proposed
@@ -134,7 +128,7 @@ async def find_action(services: Services, call: ForeignCall, action_id: ActionId
 
 
 def is_waiting(action: Action, now_ms: int) -> bool:
-    return action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms)
+    return action.status is Status.AWAITING_APPROVAL and not action.is_expired(now_ms)
 
 
 def is_settled(action: Action, now_ms: int) -> bool:
@@ -250,7 +244,7 @@ def answer(
         )
         recovery = msgspec.json.encode(refusal.recovery()).decode()
         return say_error(f"This call was approved and could not be made: {why}", recovery)
-    if is_expired(action, now_ms):
+    if action.is_expired(now_ms):
         return say_error(
             "No one decided about this call in time. It was not made. Propose it again if it is wanted."
         )

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform import MAX_CONTENT_CHARS, note_event
-from assent.sdk import DAY_MS, Record, Services, Transaction, WorkspaceId, from_row
+from assent.platform import note_event
+from assent.sdk import DAY_MS, MAX_CONTENT_CHARS, Record, Services, Transaction, WorkspaceId, from_row
 from assent_wrap.component import statements
 from assent_wrap.effects import ToolOffer, write_definition
 from assent_wrap.listing import OfferedEntry, OfferedTool, only_reads

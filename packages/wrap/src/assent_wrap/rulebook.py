@@ -12,14 +12,13 @@ agent does. `write` runs their transaction, so that a page can use up a proof in
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from assent.platform import note_event
-from assent.platform.services import Write
 from assent.sdk import Record, Services, Transaction, WorkspaceId
 from assent_wrap.component import statements
 from assent_wrap.listing import choose_mode
@@ -28,6 +27,10 @@ from assent_wrap.repository import identify, list_profiles
 from assent_wrap.rules import MAX_RULES, StandingRule, WorkspaceRule, describe_rule, read_rule, read_rules
 
 log = logging.getLogger("assent.wrap")
+
+T = TypeVar("T")
+Write = Callable[[Callable[[], Transaction[T]]], Awaitable[T]]
+"""Runs a transaction that changes something: that of a person, who may have been signed out."""
 
 NO_LIMIT: Final = 2**62
 
@@ -66,7 +69,7 @@ async def set_rules(
     services: Services,
     workspace_id: WorkspaceId,
     source: Any,
-    write: Write[None, None] | None = None,
+    write: Write[None] | None = None,
     *,
     by: str,
 ) -> tuple[WorkspaceRule, ...]:
@@ -94,7 +97,7 @@ async def end_rule(
     services: Services,
     workspace_id: WorkspaceId,
     name: str,
-    write: Write[bool, bool] | None = None,
+    write: Write[bool] | None = None,
     *,
     by: str,
 ) -> bool:
@@ -121,7 +124,7 @@ async def set_mode(
     server: str,
     tool: str,
     mode: Mode | None,
-    write: Write[Any, Any] | None = None,
+    write: Write[Any] | None = None,
     *,
     by: str,
 ) -> None:

@@ -20,7 +20,7 @@ from assent.gate import transitions
 from assent.gate.policy import DEFAULT
 from assent.gate.records import Action, Effect
 from assent.kernel.refusals import Refusal
-from assent.platform import MAX_CONTENT_CHARS
+from assent.sdk import MAX_CONTENT_CHARS
 from assent.serving.gateway import ClientPort, ForeignCall
 from assent.tools.definition import Peer
 from assent_wrap.connector import MAX_RESULT_BYTES, fit_result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -69,7 +70,7 @@ async def ask(params: dict[str, Any], seconds: float) -> dict[str, Any]:
 async def test_a_legacy_question_passes_from_a_legacy_server_to_a_legacy_client(
     modern: bool, client: ClientPort, passes: bool
 ) -> None:
-    forward = elicitation.forward_input(client, server(modern=modern))
+    forward = elicitation.forward_input(dataclasses.replace(call(), client=client), server(modern=modern))
     assert (forward is not None) is passes
     if forward is not None:
         answer = await forward({"message": "Which folder?"}, 3.0)
@@ -149,7 +150,10 @@ def test_a_modern_server_is_told_only_that_its_client_can_ask(
     modern: bool, capabilities: dict[str, Any] | None, declared: dict[str, Any]
 ) -> None:
     client = ClientPort(capabilities=capabilities)
-    assert elicitation.list_capabilities(client, server(modern=modern)) == declared
+    assert (
+        elicitation.list_capabilities(dataclasses.replace(call(), client=client), server(modern=modern))
+        == declared
+    )
 
 
 def ask_for_input(**changes: Any) -> dict[str, Any]:
@@ -165,12 +169,12 @@ PARAMS = {"name": "store", "arguments": {"path": "a"}}
 
 
 def test_the_state_of_a_server_comes_back_to_the_same_call_of_the_same_caller() -> None:
-    sealed = seal_result(RING, call(), TOOL, PARAMS, ask_for_input())
+    sealed = seal_result(RING.sign, call(), TOOL, PARAMS, ask_for_input())
     assert sealed["inputRequests"]["one"]["params"]["message"] == "The server notes asks: Which folder?"
     assert sealed["requestState"] != "s1"
     again = {**PARAMS, "requestState": sealed["requestState"]}
-    assert open_state(RING, call(), TOOL, again) == {**PARAMS, "requestState": "s1"}
-    assert open_state(RING, call(), TOOL, PARAMS) == PARAMS
+    assert open_state(RING.verify, call(), TOOL, again) == {**PARAMS, "requestState": "s1"}
+    assert open_state(RING.verify, call(), TOOL, PARAMS) == PARAMS
 
 
 @pytest.mark.parametrize(
@@ -190,28 +194,28 @@ def test_the_state_of_a_server_comes_back_to_the_same_call_of_the_same_caller() 
 def test_a_state_of_anything_else_is_refused(
     other_call: ForeignCall, other_tool: OfferedTool, changes: dict[str, Any]
 ) -> None:
-    sealed = seal_result(RING, call(), TOOL, PARAMS, ask_for_input())
+    sealed = seal_result(RING.sign, call(), TOOL, PARAMS, ask_for_input())
     with pytest.raises(ValueError, match="does not belong"):
         open_state(
-            RING, other_call, other_tool, {**PARAMS, "requestState": sealed["requestState"], **changes}
+            RING.verify, other_call, other_tool, {**PARAMS, "requestState": sealed["requestState"], **changes}
         )
 
 
 def test_a_result_that_asks_nothing_passes_as_it_is() -> None:
     result = {"content": [], "requestState": "s1"}
-    assert seal_result(RING, call(capabilities=None), TOOL, PARAMS, result) is result
+    assert seal_result(RING.sign, call(capabilities=None), TOOL, PARAMS, result) is result
 
 
 @pytest.mark.parametrize("capabilities", [None, {}, {"sampling": {}}])
 def test_a_client_that_cannot_ask_gets_no_question(capabilities: dict[str, Any] | None) -> None:
-    sealed = seal_result(RING, call(capabilities=capabilities), TOOL, PARAMS, ask_for_input())
+    sealed = seal_result(RING.sign, call(capabilities=capabilities), TOOL, PARAMS, ask_for_input())
     assert sealed["isError"] is True
     assert "inputRequests" not in sealed
 
 
 def test_a_question_that_does_not_pass_ends_the_call() -> None:
     asked = ask_for_input(inputRequests={"one": question(message="Assent asks")})
-    assert seal_result(RING, call(), TOOL, PARAMS, asked)["isError"] is True
+    assert seal_result(RING.sign, call(), TOOL, PARAMS, asked)["isError"] is True
 
 
 @pytest.mark.parametrize(
@@ -221,5 +225,5 @@ def test_a_question_that_does_not_pass_ends_the_call() -> None:
 def test_what_is_no_question_and_no_state_stays_as_it_is(
     changes: dict[str, Any], kept: dict[str, Any]
 ) -> None:
-    sealed = seal_result(RING, call(), TOOL, PARAMS, ask_for_input(**changes))
+    sealed = seal_result(RING.sign, call(), TOOL, PARAMS, ask_for_input(**changes))
     assert kept.items() <= sealed.items()

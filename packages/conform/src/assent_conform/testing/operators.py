@@ -151,10 +151,11 @@ def execute(
     its connection, and `pictures`. An operator with a component stores in the database at
     `database_url`, which is created and migrated."""
     prepared, ctx = _claim(effect, arguments, key)
+    ctx.pictures = pictures
 
     async def perform() -> Delivered:
         async with _open_store(effect, database_url) as store:
-            return await _make_connector(effect, token, pictures, store).perform(ctx, prepared.effect)
+            return await _make_connector(effect, token, store).perform(ctx, prepared.effect)
 
     return asyncio.run(perform())
 
@@ -172,7 +173,7 @@ def look_up(
 
     async def ask() -> Delivered | None:
         async with _open_store(effect, database_url) as store:
-            return await _make_connector(effect, token, (), store).look_up(ctx, prepared.effect)
+            return await _make_connector(effect, token, store).look_up(ctx, prepared.effect)
 
     return asyncio.run(ask())
 
@@ -224,7 +225,6 @@ class _OpenedByTest(ConnectionOpener):
 def _make_connector(
     effect: EffectFunction | ChannelEffect,
     token: str,
-    pictures: tuple[Picture, ...],
     store: Store | None,
 ) -> Connector:
     """Return the connector of a function, or the first one of a channel."""
@@ -235,10 +235,7 @@ def _make_connector(
     info = make_provider_info(declared, effect.operator.channels)
     opener = ConnectionOpener() if info.auth_mode == "none" else _OpenedByTest(name, token)
 
-    async def give_pictures(action: Action) -> tuple[Picture, ...]:
-        return pictures
-
-    resources = CallResources(pictures_of=give_pictures, allow_hosts=LOCAL)
+    resources = CallResources(allow_hosts=LOCAL)
     return ChannelConnector(declared, info, opener, resources)
 
 

@@ -17,8 +17,8 @@ from assent.cli.secrets import read_hidden
 from assent.cli.session import CommandSession, Failure, Operators
 from assent.cli.workspaces import BY, find_workspace, use_workspace
 from assent.engine.core.tenancy import Workspace
-from assent.gate.connection import Connection
-from assent.net.mail_server import parse_mailbox
+from assent.gate.connection import ANY_ADDRESS, Connection
+from assent.net.mail_server import Mailbox
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def connect(
     session.add_flags(operators=operators or None)
     if sender is not None:
         try:
-            parse_mailbox(sender)
+            Mailbox.parse(sender)
         except ValueError as error:
             raise Failure(
                 f'{sender!r} is no sender: {error}.\nWrite: --from "Ann <ann@example.org>"'
@@ -91,7 +91,9 @@ def connect(
         known = [each.id for each in verified.accounts]
         if unknown_ids := [each for each in account or () if each not in known]:
             raise Failure(f"{provider} has no account {unknown_ids[0]!r}. Possible: {', '.join(known)}.")
-        more = {"from": sender} if sender is not None else {}
+        more: dict[str, Any] = {"from": sender} if sender is not None else {}
+        if verify != connector.verify:
+            more[ANY_ADDRESS] = True
         made = await connections.connect_with_key(
             app.connections, found.workspace_id, provider, key, verified, more, by=BY
         )

@@ -28,6 +28,9 @@ from assent.settings.secret_files import explain_data_dir
 
 if TYPE_CHECKING:
     from assent.app import App
+    from assent.engine.core.services import Services
+    from assent.engine.core.tenancy import Workspace
+    from assent.kernel.ids import WorkspaceId
 
 
 # Error messages: the problem, the reason and the next step, by one table by kind of error. Never a traceback or a
@@ -178,6 +181,9 @@ _COMMON: Final[dict[str, tuple[Any, object]]] = {
 
 
 class CommandSession:
+    by: Final = "cli"
+    """The journal's name for the operator at the command line."""
+
     def __init__(self, flags: dict[str, object], *, json: bool, debug: bool) -> None:
         self._flags = flags
         self.json = json
@@ -234,6 +240,15 @@ class CommandSession:
     def read(self, begin: Begin[T]) -> T:
         """Run a transaction that changes nothing, on the store of the settings."""
         return self.use_app(lambda app: app.store.read(begin))
+
+    def in_workspace(self, workspace: str | None, work: Callable[[Services, WorkspaceId], Awaitable[T]]) -> T:
+        """Run `work` with the services of a workspace, named by its id or name; by default the local one."""
+        from assent.cli.workspaces import use_workspace
+
+        def run(app: App, found: Workspace) -> Awaitable[T]:
+            return work(app.services.for_workspace(found.workspace_id), found.workspace_id)
+
+        return use_workspace(self, workspace, run)
 
     def say(self, text: str) -> None:
         """Print a message to standard error."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -33,8 +33,7 @@ WhichWorkspace = Annotated[
     str, typer.Argument(metavar="ID-OR-NAME", help="Which workspace.", show_default=False)
 ]
 
-BY: str = "cli"
-"""The journal's name for the operator at the command line."""
+BY: Final = CommandSession.by
 
 
 def create(

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from assent.engine.actions import pictures
 from assent.engine.connections.grants import Grantor, OAuthClient, OAuthProvider
 from assent.engine.connections.key_access import KeyAccess
 from assent.engine.connections.oauth import ACCESS, ConnectionLocks, OAuthAccess, StoredLocks
@@ -45,7 +44,7 @@ from assent.extensions.operators import Busy, EffectFunction
 from assent.extensions.options import MAX_RECEIPT_ID_CHARS, MAX_URL_CHARS, Receipt
 from assent.extensions.registry import quote_error
 from assent.extensions.signatures import encode_value, select_arguments
-from assent.gate.connection import NO_SOURCE, Access, Account, Connection, ConnectorInfo, Verified
+from assent.gate.connection import Access, Account, Connection, ConnectorInfo, Verified
 from assent.gate.effects import EffectType
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
@@ -68,7 +67,6 @@ from assent.ports import (
     NotSent,
     OpenConnection,
     OutcomeUnknown,
-    PicturesOf,
     Reading,
     Rows,
     Store,
@@ -445,7 +443,6 @@ OTHER_ACCOUNT: Final = "this was approved for another account than the one that 
 class CallResources(Record, kw_only=True):
     """What a call of a connector may use of the server."""
 
-    pictures_of: PicturesOf
     allow_hosts: tuple[str, ...] = ()
     store: Store | None = None
 
@@ -580,7 +577,6 @@ class ChannelConnector:
             return read_receipt(
                 f"{TAKE_DOWN} of {self.id}", await self._call_opened(TAKE_DOWN, ctx, effect, receipt)
             )
-        ctx.pictures = await self._resources.pictures_of(ctx.action)
         answer = await self._call_opened("perform", ctx, effect, effect)
         return read_receipt(f"perform of {self.id}", answer)
 
@@ -595,7 +591,7 @@ class ChannelConnector:
         """Return the numbers that the connector reports. What measures a run keeps the credible ones."""
         if not self._declared.defines("measure"):
             channel = action.effect.channel
-            return Reading(source=self.id, channel=channel, status="unavailable", reason=NO_SOURCE)
+            return Reading(source=self.id, channel=channel, status="unavailable")
         context = await self._open_reading(action.workspace_id, timeout_seconds)
         found = await self._run("measure", context, action.effect, read_stored_receipt(action))
         return read_metrics(self.id, action.effect.channel, found)
@@ -779,7 +775,6 @@ def make_connectors(
         locks=StoredLocks(server.store, server.clock, server.new_id),
         clock=server.clock,
         resources=CallResources(
-            pictures_of=partial(pictures.of_action, server.store),
             allow_hosts=allow_hosts,
             store=server.store,
         ),

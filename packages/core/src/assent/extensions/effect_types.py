@@ -32,8 +32,8 @@ from assent.extensions.options import ArgumentProblem
 from assent.extensions.signatures import Money, Signature, select_arguments
 from assent.gate.connection import ConnectorInfo, ProviderWords
 from assent.gate.content.cleaning import printable
-from assent.gate.effects import EffectType, Reverse, Scene, name_account, name_people
-from assent.gate.records import Action, Effect
+from assent.gate.effects import EffectType, Reverse, Scene
+from assent.gate.records import Action, Effect, name_people
 from assent.gate.undo import RECEIPT
 from assent.gate.views import OPTIONAL_VALUES, ByHand, Facets, Field, Preview, Repair, Severity, Undo, View
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
@@ -582,7 +582,7 @@ def _explain_by_hand(channel: ChannelEffect, effect: Effect) -> ByHand | None:
 def _describe_message(channel: ChannelEffect, view: View, effect: Effect, scene: Scene) -> View:
     """Return the view with what the extension says of it. The message is drawn beside it, complete."""
     mail = bool(channel.declared.shape.recipients)
-    to = name_people(effect.recipients) if mail else f"{view.label}{name_account(effect)}"
+    to = name_people(effect.recipients) if mail else f"{view.label}{effect.as_account}"
     used = next((field.used for field in view.fields if field.name == "body"), len(effect.body))
     view = msgspec.structs.replace(
         view,

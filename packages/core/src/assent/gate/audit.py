@@ -13,7 +13,6 @@ import msgspec
 
 from assent.gate.next_try import NEXT_TRY
 from assent.gate.policy import RANK
-from assent.gate.preflight import is_expired
 from assent.gate.records import CALL, Action, Approval, Assurance, Effect, Preflight
 from assent.gate.views import Facets
 from assent.kernel.refusals import Replay
@@ -94,7 +93,7 @@ def build_record(action: Action, now_ms: int) -> ActionRecord:
         external_url=action.external_url,
         created_at=iso_time(action.created_ms),
         expires_at=iso_time(action.expires_ms),
-        expired=is_expired(action, now_ms),
+        expired=action.is_expired(now_ms),
         schedule_for=iso_time(action.schedule_ms),
         target=action.effect.target,
         facets=facets if (facets := action.view.facets) != Facets() else msgspec.UNSET,

@@ -21,9 +21,6 @@ API_KEY: Final = "apiKey"
 ANY_ADDRESS: Final = "anyAddress"
 """A connection setting: a person at this server's terminal may name a host in a private network."""
 
-NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
-"""The reason why a channel whose connector measures nothing has no numbers."""
-
 
 class ConnectionState(enum.StrEnum):
     """`expired`: the provider no longer accepts its secrets. `revoked`: a person disconnected
@@ -76,6 +73,11 @@ class Connection(WireRecord, kw_only=True):
     @property
     def live(self) -> bool:
         return self.state is ConnectionState.CONNECTED
+
+    @property
+    def any_address(self) -> bool:
+        """Whether its host may be in a private network."""
+        return self.settings.get(ANY_ADDRESS) is True
 
     @property
     def ended(self) -> bool:

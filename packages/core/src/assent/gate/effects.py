@@ -33,7 +33,6 @@ from assent.gate.views import (
     Unfit,
     View,
 )
-from assent.kernel.domains import with_ascii_form
 from assent.kernel.refusals import Problem, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.texts import truncate
@@ -50,7 +49,6 @@ EXECUTE: Final = "chieflab_execute_approved_action"
 MANUAL: Final = "manual"
 """The connector of an action that a person performs by hand."""
 
-NAMES_IN_A_SENTENCE: Final = 3
 SUMMARY_CHARS: Final = 110
 
 
@@ -291,6 +289,12 @@ class EffectTypes:
         """The names of operators for people, by id."""
         return {WORKFLOW: CONFIRMATION.label, **self._name_operators()}
 
+    def name_operator(self, operator: str) -> str:
+        """Return the name of an operator for people."""
+        return self.operators.get(operator) or (
+            operator.removeprefix("chieflab-").replace("-", " ").capitalize()
+        )
+
     def page_label(self, channel: str) -> str:
         """Return the name of a channel on pages."""
         return self.channels.get(channel) or _capitalise(channel)
@@ -338,7 +342,7 @@ def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
         noun=noun,
         common_noun=found.common_noun,
         sentence=f"Runs “{effect.verb.replace('_', ' ')}” on {label} through {via}.",
-        destination=f"To {label}{name_account(effect)}",
+        destination=f"To {label}{effect.as_account}",
         summary=summarise(effect),
         outcome=f"Done: {label}.",
         done=found.done,
@@ -368,21 +372,13 @@ def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
     )
 
 
-ENVELOPE: Final = (
-    Field(name="recipients", label="To", many=True, personal=True),
-    Field(name="cc", label="Cc", many=True, personal=True),
-    Field(name="reply_to", label="Reply to", personal=True),
-)
-"""The fields of a message that say whom it reaches, and where an answer goes."""
-
-
 def list_texts(found: EffectType, effect: Effect) -> tuple[Field, ...]:
     """Return the texts of an effect whose type names no fields: none if they are fixed, or the text
     form of arguments."""
     if found.fixed or found.executes == "agent" or effect.arguments:
         return ()
     texts = (
-        *((field, bool(getattr(effect, field.name))) for field in ENVELOPE),
+        *((field, bool(getattr(effect, field.name))) for field in Field.list_envelope()),
         (Field(name="subject", label="Subject"), bool(effect.subject)),
         (Field(name="title", label="Title"), bool(effect.title)),
         (Field(name="body", label="Text", many=True, used=len(effect.body)), True),
@@ -428,23 +424,6 @@ def build_general_form(label: str) -> ByHand:
 def summarise(effect: Effect) -> str:
     text = " ".join((effect.subject or effect.title or effect.body).split())
     return truncate(text, SUMMARY_CHARS)
-
-
-def name_account(effect: Effect) -> str:
-    """` as NAME` for an effect with a named account, else an empty text."""
-    account = (effect.target or {}).get("account") or (effect.target or {}).get("name")
-    return f" as {account}" if account else ""
-
-
-def name_people(recipients: tuple[str, ...]) -> str:
-    """`2 people: a@example.org, b@example.org`, shortened past three."""
-    if not recipients:
-        return "no one yet (recipients are missing)"
-    if len(recipients) == 1:
-        return with_ascii_form(recipients[0])
-    shown = ", ".join(map(with_ascii_form, recipients[:NAMES_IN_A_SENTENCE]))
-    more = len(recipients) - NAMES_IN_A_SENTENCE
-    return f"{len(recipients)} people: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
 def _capitalise(name: str) -> str:

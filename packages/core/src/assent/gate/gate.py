@@ -13,7 +13,7 @@ import msgspec
 
 from assent.gate.names import OPENING, read_claim
 from assent.gate.policy import KEY, PERSON, Policy, Requirement, counts, satisfies
-from assent.gate.preflight import is_expired, is_overdue
+from assent.gate.preflight import is_overdue
 from assent.gate.records import OBSERVED, Action, Assurance, ExecutionState, Observation, Status, Voice
 from assent.gate.seals import Seals
 from assent.gate.transitions import (
@@ -109,7 +109,7 @@ def judge_execution(
     state = _read_settled(action, now_ms)
     if state in TERMINAL:
         raise Objection(Case.ENDED, action)
-    if is_expired(action, now_ms) and (state == AWAITING or not by_hand):
+    if action.is_expired(now_ms) and (state == AWAITING or not by_hand):
         raise Objection(Case.EXPIRED, action)
     if needed.denied:
         raise Objection(Case.DENIED, action, needed)
@@ -211,7 +211,7 @@ def judge_decision(action: Action, move: Move, seen: SeenVersion, now_ms: int) -
         raise Objection(Case.NOTHING_TO_WITHDRAW, action)
     again = move is Move.APPROVE and state != AWAITING
     steps = ((move, state),) if again else path(action, move)
-    if move in (Move.APPROVE, Move.EDIT) and is_expired(action, now_ms):
+    if move in (Move.APPROVE, Move.EDIT) and action.is_expired(now_ms):
         raise Objection(Case.EXPIRED, action)
     if stale:
         raise Objection(Case.STALE, action)

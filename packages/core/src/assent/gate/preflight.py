@@ -11,14 +11,13 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.records import Action, Effect, ExecutionState, Preflight, Status
+from assent.gate.records import Action, Effect, Preflight
 from assent.gate.views import Severity, View
-from assent.kernel.limits import DAY_MS, MAX_SCHEDULE_AHEAD_MS
+from assent.kernel.limits import DAY_MS, MANY_RECIPIENTS, MAX_SCHEDULE_AHEAD_MS
 from assent.kernel.refusals import Reason, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.times import full_time, iso_time
 
-MANY_RECIPIENTS: Final = 50
 NOT_READY: Final = "connector_not_ready"
 
 LEEWAY_MS: Final = DAY_MS
@@ -170,41 +169,6 @@ def weigh_crowd(found: Preflight, people: int) -> Preflight:
         return found
     warnings = tuple(dict.fromkeys((*found.warnings, TOO_MANY_TODAY)))
     return msgspec.structs.replace(found, severity=Severity.HIGH, warnings=warnings)
-
-
-CREDITS_MISSING: Final = "credits_missing"
-COSTS: Final = "This costs "
-"""How the warning about missing credits begins."""
-_TOO_COSTLY: Final = (
-    COSTS + "{cost} credits and the workspace has {left}: it cannot be sent before credits are added."
-)
-
-
-def price(found: Preflight, left: int | None) -> Preflight:
-    """Add a gate if the cost exceeds the remaining credits. None means no limit.
-
-    The warning does not raise the severity, because it is not about the content.
-    """
-    said = tuple(each for each in found.warnings if not each.startswith(COSTS))
-    gates = tuple(gate for gate in found.gates if gate != CREDITS_MISSING)
-    cost = found.estimated_cost_credits
-    if left is not None and cost > left:
-        said = (*said, _TOO_COSTLY.format(cost=cost, left=max(0, left)))
-        gates = (*gates, CREDITS_MISSING)
-    return msgspec.structs.replace(found, warnings=said, gates=gates)
-
-
-def may_lack_credits(action: Action) -> bool:
-    """Whether the balance of the workspace matters to an action."""
-    return CREDITS_MISSING in action.preflight.gates or bool(action.preflight.estimated_cost_credits)
-
-
-def is_expired(action: Action, now_ms: int) -> bool:
-    """Whether an action expired while it could be approved or sent (C10)."""
-    if action.expires_ms is None or action.expires_ms > now_ms:
-        return False
-    waits = action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
-    return waits and action.status in (Status.AWAITING_APPROVAL, Status.APPROVED)
 
 
 def is_overdue(action: Action, now_ms: int) -> bool:

@@ -15,12 +15,18 @@ import msgspec
 
 from assent.gate.views import Severity, View
 from assent.kernel import canonical
+from assent.kernel.domains import with_ascii_form
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, AssetId, RunId, TenantId, WorkspaceId
-from assent.kernel.limits import CLOCKS_APART_MS
+from assent.kernel.limits import CLOCKS_APART_MS, MANY_RECIPIENTS
+from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Record, WireRecord
+from assent.kernel.texts import truncate
+from assent.kernel.times import parse_time, read_offset
 
 WORKFLOW: Final = "workflow"
 """The internal connector of confirmations."""
+OWN_WORDS: Final = "ownWords"
+"""Metadata key of a mail that is not part of a launch."""
 SUBMITTED: Final = "submitted"
 """Metadata key: the digest of the staged content, which an edit does not change."""
 CALL: Final = "call"
@@ -75,6 +81,21 @@ class Media(WireRecord):
     """Digest of its bytes, if known, so that an approval covers the picture itself."""
 
 
+NAMES_IN_A_SENTENCE: Final = 3
+MAX_HEADLINE: Final = 80
+
+
+def name_people(recipients: tuple[str, ...]) -> str:
+    """`2 people: a@example.org, b@example.org`, shortened past three."""
+    if not recipients:
+        return "no one yet (recipients are missing)"
+    if len(recipients) == 1:
+        return with_ascii_form(recipients[0])
+    shown = ", ".join(map(with_ascii_form, recipients[:NAMES_IN_A_SENTENCE]))
+    more = len(recipients) - NAMES_IN_A_SENTENCE
+    return f"{len(recipients)} people: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
 class Effect(WireRecord, kw_only=True, omit_defaults=True):
     """Everything that will be sent, and its destination."""
 
@@ -123,6 +144,22 @@ class Effect(WireRecord, kw_only=True, omit_defaults=True):
         """The account that the target names."""
         return (self.target or {}).get("accountId")
 
+    @property
+    def people(self) -> str:
+        """Whom it reaches, in a sentence."""
+        return name_people(self.everyone)
+
+    @property
+    def sender_in_ascii(self) -> str:
+        """Its sender, with the ASCII form of an international domain."""
+        return with_ascii_form(self.sender)
+
+    @property
+    def as_account(self) -> str:
+        """` as NAME` if its account has a name, else an empty text."""
+        account = (self.target or {}).get("account") or (self.target or {}).get("name")
+        return f" as {account}" if account else ""
+
     def digest(self) -> str:
         return canonical.digest(self)
 
@@ -132,6 +169,26 @@ class PlannedTime(Record):
 
     ms: int | None
     offset: str = ""
+
+    @classmethod
+    def read(cls, path: str, text: str | None) -> PlannedTime | None:
+        """Read the argument with the time at which something is to go out; None if none is given."""
+        if text is None:
+            return None
+        if text == "now":
+            return cls(None)
+        parsed = parse_time(text)
+        if parsed is None:
+            raise bad_argument(path, "a time with a zone, such as 2027-01-31T09:00:00+01:00", repr(text[:40]))
+        return cls(parsed, read_offset(text))
+
+
+CREDITS_MISSING: Final = "credits_missing"
+COSTS: Final = "This costs "
+"""How the warning about missing credits begins."""
+_TOO_COSTLY: Final = (
+    COSTS + "{cost} credits and the workspace has {left}: it cannot be sent before credits are added."
+)
 
 
 class Preflight(WireRecord, kw_only=True):
@@ -145,6 +202,19 @@ class Preflight(WireRecord, kw_only=True):
     connector_blocker: str | None = None
     connector_fix_hint: str | None = None
     estimated_cost_credits: int = 0
+
+    def with_balance(self, left: int | None) -> Preflight:
+        """Add a gate if the cost exceeds the remaining credits. None means no limit.
+
+        The warning does not raise the severity, because it is not about the content.
+        """
+        said = tuple(each for each in self.warnings if not each.startswith(COSTS))
+        gates = tuple(gate for gate in self.gates if gate != CREDITS_MISSING)
+        cost = self.estimated_cost_credits
+        if left is not None and cost > left:
+            said = (*said, _TOO_COSTLY.format(cost=cost, left=max(0, left)))
+            gates = (*gates, CREDITS_MISSING)
+        return msgspec.structs.replace(self, warnings=said, gates=gates)
 
 
 class Attempt(Record, kw_only=True):
@@ -277,6 +347,77 @@ class Action(Record, kw_only=True):
         """The idempotency key for the provider: one per action and revision."""
         return f"{self.action_id}:{self.revision}"
 
+    @property
+    def headline(self) -> str:
+        """One line: the title, the subject, or the first line of the text; of a call what it does, and with what."""
+        effect, lines = self.effect, [line for line in self.effect.body.splitlines() if line.strip()]
+        said = effect.title or effect.subject or next(iter(lines), "")
+        if effect.arguments:
+            named = self.view.title or self.view.noun
+            told = [line for line in lines if line.partition(": ")[2] not in named]
+            said = ": ".join(filter(None, (named, ", ".join(told))))
+        return truncate(" ".join(said.split()), MAX_HEADLINE)
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is the confirmation of a workflow step."""
+        return self.effect.connector == WORKFLOW
+
+    @property
+    def may_lack_credits(self) -> bool:
+        """Whether the balance of the workspace matters to it."""
+        return CREDITS_MISSING in self.preflight.gates or bool(self.preflight.estimated_cost_credits)
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether a person recorded that they performed it, instead of a connector."""
+        return self.view.executes == "person" or self.metadata.get(BY_HAND) is True
+
+    @property
+    def measure_after_ms(self) -> int | None:
+        """How long after sending it is measured; None if it is not."""
+        after_ms = self.metadata.get(MEASURE_AFTER)
+        return after_ms if isinstance(after_ms, int) else None
+
+    @property
+    def gives_numbers(self) -> bool:
+        """Whether its connector reads its results. Others are told by a person, or read for the whole run."""
+        return self.view.measured and not self.is_by_hand
+
+    @property
+    def is_in_own_words(self) -> bool:
+        """Whether it is a mail that is not part of a launch."""
+        return self.metadata.get(OWN_WORDS) is True
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether it holds personal data: always by its type, or as a message to few recipients that is not part of a
+        launch. Such a message is correspondence: its claims are not checked as marketing."""
+        return self.view.personal == "always" or (self._reaches_few and self.is_in_own_words)
+
+    @property
+    def keeps_requests(self) -> bool:
+        """Whether memory, which every agent of the workspace can read, keeps a request for later drafts: not about
+        steps, personal data, or effects that no draft can learn from."""
+        return self.view.teaches and not self.is_step and not self.is_personal
+
+    @property
+    def keeps_text(self) -> bool:
+        """Whether memory keeps a decision with the present text. The text of an edited mail to few recipients may be
+        about people, also in a launch."""
+        return self.keeps_requests and not (self._reaches_few and self.revision > 1)
+
+    @property
+    def _reaches_few(self) -> bool:
+        return self.view.personal == "few" and len(self.effect.everyone) <= MANY_RECIPIENTS
+
+    def is_expired(self, now_ms: int) -> bool:
+        """Whether it expired while it could be approved or sent (C10)."""
+        if self.expires_ms is None or self.expires_ms > now_ms:
+            return False
+        waits = self.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+        return waits and self.status in (Status.AWAITING_APPROVAL, Status.APPROVED)
+
 
 class Asset(Record, kw_only=True):
     """A piece of content that a run produced (E4)."""
@@ -402,22 +543,6 @@ NAME: Final = "name"
 def name_of(action: Action) -> str:
     """Return what people call an action in the chat: its channel, and a number where there are several."""
     return str(action.metadata.get(NAME, action.effect.channel))
-
-
-def plan_interval(action: Action) -> int | None:
-    """Return how long after sending an action is measured; None if it is not."""
-    after_ms = action.metadata.get(MEASURE_AFTER)
-    return after_ms if isinstance(after_ms, int) else None
-
-
-def is_by_hand(action: Action) -> bool:
-    """Whether a person recorded that they performed the action, instead of a connector."""
-    return action.view.executes == "person" or action.metadata.get(BY_HAND) is True
-
-
-def gives_numbers(action: Action) -> bool:
-    """Whether its connector reads its results. Others are told by a person, or read for the whole run."""
-    return action.view.measured and not is_by_hand(action)
 
 
 def is_rewritten(action: Action) -> bool:

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.preflight import is_expired
-from assent.gate.records import UNDONE, Action, Effect, is_by_hand, is_erased
+from assent.gate.records import UNDONE, Action, Effect, is_erased
 from assent.gate.transitions import EXECUTED, FAILED, REJECTED, state_of
 from assent.gate.views import View
 from assent.kernel.times import readable_time
@@ -47,14 +46,14 @@ def can_be_undone(action: Action, now_ms: int) -> bool:
         state_of(action) == EXECUTED
         and action.view.undo is not None
         and UNDONE not in action.metadata
-        and not (is_by_hand(action) or is_erased(action))
+        and not (action.is_by_hand or is_erased(action))
         and (ends_ms is None or now_ms < ends_ms)
     )
 
 
 def is_spent(reverse: Action, now_ms: int) -> bool:
     """Whether a reverse certainly did not happen and never will, so that another one may be prepared."""
-    return state_of(reverse) in (REJECTED, FAILED) or is_expired(reverse, now_ms)
+    return state_of(reverse) in (REJECTED, FAILED) or reverse.is_expired(now_ms)
 
 
 def name_reverse(effect: Effect, of: Action, leaves: str) -> Effect:

@@ -80,6 +80,15 @@ class Field(WireRecord, kw_only=True, omit_defaults=True):
     personal: bool = False
     secret: bool = False
 
+    @classmethod
+    def list_envelope(cls) -> tuple[Field, ...]:
+        """Return the fields of a message that say whom it reaches, and where an answer goes."""
+        return (
+            cls(name="recipients", label="To", many=True, personal=True),
+            cls(name="cc", label="Cc", many=True, personal=True),
+            cls(name="reply_to", label="Reply to", personal=True),
+        )
+
 
 class Preview(WireRecord, omit_defaults=True):
     """How the channel shows the text. `fold`: the characters before "see more"; `sizes`: the length

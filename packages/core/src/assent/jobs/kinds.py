@@ -50,9 +50,9 @@ def core_kinds(app: App) -> dict[str, JobKind]:
 
     return {
         SEND_JOB: JobKind(serve(sending.send)),
-        RECONCILE_JOB: JobKind(serve(executions.reconcile), lost_workers=jobs.MANY_LOST_WORKERS),
+        RECONCILE_JOB: JobKind(serve(executions.reconcile), must_run=True),
         CONNECTED_JOB: JobKind(serve(connections.follow)),
-        hooks.REPEAT_JOB: JobKind(serve(hooks.repeat), lost_workers=jobs.MANY_LOST_WORKERS),
+        hooks.REPEAT_JOB: JobKind(serve(hooks.repeat), must_run=True),
         webhooks.DELIVER_JOB: JobKind(
             serve(lambda services, job: webhooks.deliver(services, in_flight, job)),
             retry_delays_ms=RETRY_DELAYS_MS,

@@ -141,6 +141,8 @@ MAX_WORKSPACE_PICTURE_BYTES: Final = 512 * 1_048_576
 PICTURE_RETENTION_MS: Final = 90 * DAY_MS
 """How long an unused picture is kept; an action expires long before."""
 
+MANY_RECIPIENTS: Final = 50
+"""More people than these are a risk, and no personal mail."""
 MAX_RECIPIENTS: Final = 1_000
 """Recipients of one e-mail: no person can review a longer list."""
 

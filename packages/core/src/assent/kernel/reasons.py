@@ -59,6 +59,11 @@ class Reason(enum.StrEnum):
     TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
     INTERNAL_ERROR = "internal_error"
 
+    @property
+    def fix(self) -> str:
+        """What the agent does about it."""
+        return MEANINGS[self].fix
+
 
 STANDARD_REASONS: Final = tuple(Reason)[:12]
 

@@ -24,11 +24,13 @@ from email.utils import format_datetime, getaddresses
 from functools import cache
 from typing import Any, Final
 
+import msgspec
+
 from assent.gate.records import Effect
 from assent.kernel.structs import Record
 from assent.kernel.texts import is_one_line
 from assent.net.http_outcomes import MAX_DETAIL_CHARS
-from assent.net.mail_server import Mailbox, MailServer, parse_mailbox
+from assent.net.mail_server import Mailbox, MailServer
 from assent.ports import NotConnected, NotSent, OutcomeUnknown
 
 # Parses a composed e-mail and compares it with the approved content.
@@ -126,6 +128,9 @@ class Handed(Record):
 
     reply: str
     refused: dict[str, str] = {}
+    message_id: str = ""
+    taken: int = 0
+    """How many recipients it took."""
 
 
 class Letter(Record):
@@ -133,6 +138,28 @@ class Letter(Record):
     sender: str
     recipients: tuple[str, ...]
     content: bytes
+
+    @classmethod
+    def of_effect(
+        cls, effect: Effect, sender: Mailbox, parts: tuple[tuple[str, str], ...], *, key: str, now_ms: int
+    ) -> Letter:
+        """Return an approved e-mail, by default from this sender. Raises a final `NotSent` for unfit content."""
+        sender = _read_mailbox("sender", effect.sender) if effect.sender else sender
+        to = tuple(_read_mailbox("recipients", each) for each in effect.recipients)
+        cc = tuple(_read_mailbox("cc", each) for each in effect.cc)
+        if not to:
+            raise NotSent("it has no recipients")
+        intended = IntendedMail(
+            sender=sender,
+            # A single recipient sees their own name; several see each other only if that was approved.
+            to=to if len(to) == 1 or effect.is_open else (),
+            cc=cc,
+            reply_to=_read_mailbox("replyTo", effect.reply_to) if effect.reply_to else None,
+            subject=effect.subject or effect.title,
+            fixed=_identify(key, sender, now_ms),
+            parts=parts,
+        )
+        return _write_letter(intended, tuple(dict.fromkeys(each.address for each in (*to, *cc))))
 
 
 def write_note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
@@ -142,28 +169,6 @@ def write_note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_
     fixed = {**_identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
     intended = IntendedMail(sender, (reader,), subject, fixed, (("plain", whole),))
     return _write_letter(intended, (reader.address,))
-
-
-def write_mail(
-    effect: Effect, sender: Mailbox, parts: tuple[tuple[str, str], ...], *, key: str, now_ms: int
-) -> Letter:
-    """Return an approved e-mail, by default from this sender. Raises a final `NotSent` for unfit content."""
-    sender = _read_mailbox("sender", effect.sender) if effect.sender else sender
-    to = tuple(_read_mailbox("recipients", each) for each in effect.recipients)
-    cc = tuple(_read_mailbox("cc", each) for each in effect.cc)
-    if not to:
-        raise NotSent("it has no recipients")
-    intended = IntendedMail(
-        sender=sender,
-        # A single recipient sees their own name; several see each other only if that was approved.
-        to=to if len(to) == 1 or effect.is_open else (),
-        cc=cc,
-        reply_to=_read_mailbox("replyTo", effect.reply_to) if effect.reply_to else None,
-        subject=effect.subject or effect.title,
-        fixed=_identify(key, sender, now_ms),
-        parts=parts,
-    )
-    return _write_letter(intended, tuple(dict.fromkeys(each.address for each in (*to, *cc))))
 
 
 def _identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
@@ -196,7 +201,7 @@ def _write_letter(intended: IntendedMail, recipients: tuple[str, ...]) -> Letter
 def _read_mailbox(field: str, text: str) -> Mailbox:
     """Parse a mailbox. Raises a final `NotSent` that names the field."""
     try:
-        return parse_mailbox(text)
+        return Mailbox.parse(text)
     except ValueError as error:
         raise NotSent(f"{field}: {error}") from error
 
@@ -311,6 +316,23 @@ class MailClient:
         except asyncio.CancelledError:
             conversation.call_off()
             raise
+
+    async def send_effect(
+        self,
+        effect: Effect,
+        sender: Mailbox,
+        parts: tuple[tuple[str, str], ...],
+        *,
+        key: str,
+        now_ms: int,
+        seconds: float,
+    ) -> Handed:
+        """Send an approved e-mail, by default from this sender. Raises as `Letter.of_effect` and `send` do."""
+        # In a thread: composing and checking a long text would block the event loop.
+        letter = await asyncio.to_thread(Letter.of_effect, effect, sender, parts, key=key, now_ms=now_ms)
+        handed = await self.send(letter, seconds)
+        taken = len(letter.recipients) - len(handed.refused)
+        return msgspec.structs.replace(handed, message_id=letter.message_id, taken=taken)
 
     async def check(self, seconds: float) -> None:
         """Sign in and send nothing. Raises `NotSent`."""

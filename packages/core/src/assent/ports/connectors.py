@@ -5,16 +5,16 @@ The engine gives `perform` a `Context`, which only an `ApprovedAction` makes.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from assent.gate.connection import Access, Account, Connection, OpenedSecrets, Verified
 from assent.gate.outcomes import Delivered, Delivery
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Effect
+from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.structs import Record, WireRecord
-from assent.ports.context import Context, Picture
+from assent.kernel.structs import WireRecord
+from assent.ports.context import Context
 
 
 class Connections(Protocol):
@@ -57,7 +57,7 @@ class Connector(Protocol):
 
 class Reading(WireRecord, kw_only=True):
     """The metrics of one effect from one source. Unavailable is not zero: `reason` says why there
-    is no number (E100)."""
+    is no number (E100); without one, the source never gives any."""
 
     source: str
     channel: str
@@ -124,13 +124,6 @@ class Identifying(Protocol):
         ...
 
 
-class OfferedChoice(Record):
-    """One of the things that a connected account offers, such as a property of an analytics account."""
-
-    id: str
-    label: str
-
-
 @runtime_checkable
 class Choosing(Protocol):
     """A connector that uses one of several things of its account. A person chooses it."""
@@ -148,16 +141,9 @@ class Choosing(Protocol):
 
     async def choices(
         self, workspace_id: WorkspaceId, timeout_seconds: float
-    ) -> tuple[OfferedChoice, ...] | None:
-        """Ask the provider for the choices. None if it does not list them."""
+    ) -> tuple[tuple[str, str], ...] | None:
+        """Ask the provider for the choices, each with its id and its name. None if it does not list them."""
         ...
-
-
-@runtime_checkable
-class Measurable(Protocol):
-    """A connector that can measure an effect."""
-
-    async def measure(self, action: Action, timeout_seconds: float) -> Reading: ...
 
 
 @runtime_checkable
@@ -174,26 +160,3 @@ class Observing(Protocol):
         """Return a few facts by name, such as the version of a page: texts and numbers. It has no
         effect. A fact with another value at the execution than at the approval stops the action."""
         ...
-
-
-PicturesOf = Callable[[Action], Awaitable[tuple[Picture, ...]]]
-"""Returns the pictures of an action exactly as approved. Raises `NotSent` if one is missing. A
-connector takes this as an argument and uploads before the call that has the effect."""
-
-
-class Campaign(Record, kw_only=True):
-    """A run's delivered effects for a source that counts visitors: pages, and since when."""
-
-    workspace_id: WorkspaceId
-    connections: Mapping[str, Connection]
-    """The workspace's connections, by provider."""
-    pages: tuple[str, ...]
-    since_ms: int
-    until_ms: int
-
-
-@runtime_checkable
-class CampaignSource(Protocol):
-    """A connector that can measure a whole run. None: the workspace has not connected it."""
-
-    async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None: ...

@@ -13,6 +13,7 @@ from assent.gate.gate import ApprovedAction
 from assent.gate.outcomes import REFERENCE, Delivered, NotSent, OutcomeUnknown
 from assent.gate.records import Action, Effect
 from assent.gate.views import Severity
+from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.guide import SuggestedCall
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.structs import Record
@@ -47,6 +48,17 @@ class Picture(Record, kw_only=True):
     height: int
     alt: str
     digest: str
+
+    @classmethod
+    def of(cls, content: bytes, content_type: str, width: int, height: int, alt: str) -> Picture:
+        return cls(
+            content=content,
+            content_type=content_type,
+            width=width,
+            height=height,
+            alt=alt,
+            digest=digest_of_bytes(content),
+        )
 
 
 class OpenConnection(Record, kw_only=True):
@@ -305,6 +317,8 @@ class StagedEffect(Record, kw_only=True):
     metadata: dict[str, Any] = {}
     paths: dict[str, str] = {}
     """The path of each part of the content in the call's arguments."""
+    own_words: bool = False
+    """Whether it is a mail that is not part of a launch (`Action.is_in_own_words`)."""
     rewrite: dict[str, str] = {}
     """Requirements for a text that replaces a plain note, by argument."""
 
@@ -325,8 +339,12 @@ class Preparation(Record, kw_only=True):
     """Sentences for the person about the whole run."""
     user_message: str = ""
     """For the person, if nothing is staged."""
+    shown: str = ""
+    """For the chat, as Markdown, if nothing is staged."""
     writing: dict[str, Any] | None = None
     """Material for an agent that writes texts instead of plain notes."""
+    fetched: dict[str, Any] | None = None
+    """The page that was read for it, when, and its status; the journal keeps it."""
 
 
 def action_of(ctx: Context, effect: Effect) -> Action:

@@ -6,11 +6,12 @@ chat (C4).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
 
+from assent.gate.pictures import IMAGE
 from assent.gate.records import NAME, Action, Asset, Preflight, name_of
 from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
@@ -115,19 +116,20 @@ class PictureView(WireRecord, omit_defaults=True):
     variant: str = ""
     warnings: tuple[str, ...] = ()
 
-
-class ActionRef(WireRecord):
-    """Reference to a staged action in the same answer."""
-
-    id: str
-
-
-class AgentUsefulness(WireRecord):
-    """The work that this call did for the agent."""
-
-    prepared_assets: int
-    staged_actions: int
-    needs_human: bool
+    @classmethod
+    def list_in(cls, assets: Iterable[Asset]) -> tuple[PictureView, ...]:
+        """Return the pictures among the assets of an answer, to be picked by their ids."""
+        shown = (each for each in assets if each.type == IMAGE)
+        return tuple(
+            cls(
+                each.asset_id,
+                each.metadata["width"],
+                each.metadata["height"],
+                str(each.metadata.get("variant") or ""),
+                tuple(each.metadata.get("warnings", ())),
+            )
+            for each in shown
+        )
 
 
 def asset_view(asset: Asset) -> AssetView:
@@ -171,22 +173,6 @@ def name_all(actions: tuple[Action, ...]) -> dict[str, Action]:
 def brief_view(asset: Asset) -> AssetView:
     """Return an asset for the answer that made it, without its evidence."""
     return msgspec.structs.replace(asset_view(asset), metadata={})
-
-
-def picture_view(asset: Asset) -> PictureView:
-    """Return a picture for the answer that made it, to be picked by its id."""
-    facts = asset.metadata
-    return PictureView(
-        asset.asset_id,
-        facts["width"],
-        facts["height"],
-        str(facts.get("variant") or ""),
-        tuple(facts.get("warnings", ())),
-    )
-
-
-def action_ref(action: Action) -> ActionRef:
-    return ActionRef(action.action_id)
 
 
 def agent_guide(

@@ -11,15 +11,14 @@ from typing import Any, Final
 from assent.gate.effects import EXECUTE
 from assent.gate.mail import bare_address
 from assent.gate.outcomes import Remainder
-from assent.gate.preflight import COSTS, CREDITS_MISSING
 from assent.gate.records import (
+    COSTS,
+    CREDITS_MISSING,
     OFFERED_AS,
     PARTLY,
     REFUSED_PEOPLE,
     WORKFLOW,
     Action,
-    gives_numbers,
-    is_by_hand,
     is_test,
     name_of,
 )
@@ -263,7 +262,7 @@ def _after_obstacle(action: Action, circumstances: Circumstances) -> str:
 def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
     """Describe what was delivered and where, and when its results arrive."""
     view = action.view
-    by_hand = f"Recorded as done by hand: {view.label}." if is_by_hand(action) else ""
+    by_hand = f"Recorded as done by hand: {view.label}." if action.is_by_hand else ""
     said = str(action.metadata.get(PARTLY) or by_hand or view.outcome)
     if action.external_url or said.endswith(":"):
         said += f" {action.external_url or view.label}"
@@ -400,7 +399,7 @@ def _calls_after_execution(action: Action, circumstances: Circumstances) -> tupl
     found = list[SuggestedCall]()
     if (rest := action.metadata.get(OFFERED_AS)) is not None:
         found.append(SuggestedCall("chieflab_get_action", {"actionId": rest}, "now, to show the rest"))
-    if gives_numbers(action):
+    if action.gives_numbers:
         found.append(SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did"))
     if circumstances.undo and circumstances.may_write and not circumstances.missing:
         about = {"actionId": action.action_id}

@@ -14,7 +14,6 @@ from typing import Final
 
 from assent.gate.next_try import is_tried_again
 from assent.gate.policy import Policy, suffices
-from assent.gate.preflight import is_expired
 from assent.gate.records import WORKFLOW, Action, Assurance, ExecutionState, Status
 from assent.gate.rules.drift import read_changes
 from assent.gate.views import Severity
@@ -53,7 +52,7 @@ class DecisionWords(Record):
 
 
 def is_waiting(action: Action, now_ms: int) -> bool:
-    return action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms)
+    return action.status is Status.AWAITING_APPROVAL and not action.is_expired(now_ms)
 
 
 def is_unknown(action: Action, now_ms: int) -> bool:
@@ -67,7 +66,7 @@ def is_unsent(action: Action, now_ms: int) -> bool:
         and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
         and action.effect.connector != WORKFLOW
         and (action.schedule_ms is None or action.schedule_ms <= now_ms)
-        and not is_expired(action, now_ms)
+        and not action.is_expired(now_ms)
         and not is_tried_again(action, now_ms)
     )
 

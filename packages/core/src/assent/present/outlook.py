@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from assent.gate.effects import EffectTypes, TypeKey, key_of_type
 from assent.gate.policy import Policy, Requirement, client_decides
-from assent.gate.preflight import Readiness, is_expired, is_overdue, with_readiness
+from assent.gate.preflight import Readiness, is_overdue, with_readiness
 from assent.gate.records import (
     OFFERED_AS,
     OPEN,
@@ -29,10 +29,8 @@ from assent.gate.records import (
     Freeze,
     Status,
     find_stop,
-    gives_numbers,
     is_test,
     name_of,
-    plan_interval,
     read_proposal,
 )
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
@@ -215,7 +213,7 @@ class Outlook(Record, kw_only=True):
             },
             next_try=describe_next_try(action, self.now_ms),
             overdue=is_overdue(action, self.now_ms),
-            expired=is_expired(action, self.now_ms),
+            expired=action.is_expired(self.now_ms),
             undo=offer(action, self.now_ms),
         )
 
@@ -276,7 +274,7 @@ def answer_executed(action: Action) -> Executed:
     """Return the answer about an action that was performed."""
     external_id = action.external_id or ""
     receipt = action.view.receipt
-    message = describe_outcome(action, plan_interval(action) if gives_numbers(action) else None)
+    message = describe_outcome(action, action.measure_after_ms if action.gives_numbers else None)
     if said := describe_test(action):
         message = f"{said} {message}"
     return Executed(

@@ -16,7 +16,7 @@ from assent.gate.next_try import read_next_try
 from assent.gate.outcomes import NotSent, OutcomeUnknown
 from assent.gate.policy import Requirement, client_decides
 from assent.gate.preflight import Readiness
-from assent.gate.records import OPEN, SUPERSEDED, WORKFLOW, Action, Assurance, Freeze, Status
+from assent.gate.records import OPEN, SUPERSEDED, Action, Assurance, Freeze, Status
 from assent.gate.rules.drift import DriftChange, describe_changes
 from assent.gate.views import Unfit
 from assent.kernel.guide import make_guide
@@ -186,7 +186,7 @@ _CLOSED_STEP: Final[dict[Status, Words]] = {
 
 
 def describe_closed(action: Action) -> Words:
-    if is_step(action):
+    if action.is_step:
         return _CLOSED_STEP.get(action.status, _CLOSED_STEP[Status.REJECTED])
     row = _CLOSED[action.status]
     texts = (text.format(sent=_past_verb(action)) for text in (row.summary or "", row.user_message or ""))
@@ -225,7 +225,7 @@ def describe_waiting(action: Action, needed: Requirement) -> Words | None:
     ones."""
     if action.view.unfit is not None:
         return _describe_unfit(action.view.unfit)
-    return describe_policy(action, needed) or (_WAITING_STEP if is_step(action) else None)
+    return describe_policy(action, needed) or (_WAITING_STEP if action.is_step else None)
 
 
 def describe_policy(action: Action, needed: Requirement) -> Words | None:
@@ -306,11 +306,6 @@ def describe_changed_type(action: Action) -> Words:
         "arguments; it then needs a new approval.",
         stop_rule="Do not pretend that it was executed.",
     )
-
-
-def is_step(action: Action) -> bool:
-    """Whether the action confirms a step of a workflow."""
-    return action.effect.connector == WORKFLOW
 
 
 def _describe_unfit(unfit: Unfit) -> Words:
@@ -457,7 +452,7 @@ def refuse_drift(action: Action, changes: tuple[DriftChange, ...], *, approved: 
 def describe_freeze(found: Freeze | None, action: Action) -> str:
     """Tell a person why an action does not go out now. Empty if no freeze stops it: what a person does by
     hand and a step of a workflow are no effects of the server."""
-    if found is None or action.view.executes == "person" or is_step(action):
+    if found is None or action.view.executes == "person" or action.is_step:
         return ""
     return f"Sending is stopped {found.where} since {full_time(found.since_ms)}.{found.reason}"
 

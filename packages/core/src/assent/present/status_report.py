@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from assent.gate.next_try import read_next_try
-from assent.gate.preflight import is_expired
 from assent.gate.records import (
     OUTCOME_TOLD,
     SUPERSEDED,
@@ -20,7 +19,6 @@ from assent.gate.records import (
     Action,
     ExecutionState,
     Status,
-    is_by_hand,
     is_test,
     when_undone,
 )
@@ -42,7 +40,6 @@ from assent.kernel.times import readable_time
 from assent.present.workflow_step import REPLACED, describe_step
 
 EXPIRED: Final = "expired"
-MAX_HEADLINE: Final = 80
 MAX_DESCRIPTION: Final = 120
 
 _TELLING: Final = ("goal", "headline", "title", "subject", "body", "query")
@@ -81,7 +78,7 @@ SECTION_TITLES: Final[dict[Section, str]] = {
 def find_section(action: Action, now_ms: int) -> Section:
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return Section.UNKNOWN
-    if is_expired(action, now_ms):
+    if action.is_expired(now_ms):
         return Section.EXPIRED
     if action.status is Status.APPROVED:
         return Section.BY_HAND if action.view.executes == "person" else Section.APPROVED_NOT_SENT
@@ -167,7 +164,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         if action.status is Status.APPROVED
         else "It was not approved and sent in time.",
         Section.WENT_OUT: "You did it by hand and told me."
-        if is_by_hand(action)
+        if action.is_by_hand
         else _describe_witness(action),
     }
     return said.get(section, "")
@@ -214,18 +211,6 @@ def _describe_witness(action: Action) -> str:
     return f"The provider did not confirm it; {witness}." if witness else ""
 
 
-def headline(action: Action) -> str:
-    """Return a one-line headline: the title, the subject, or the first line of the text; of a call what it does, and
-    with what."""
-    effect, lines = action.effect, [line for line in action.effect.body.splitlines() if line.strip()]
-    said = effect.title or effect.subject or next(iter(lines), "")
-    if effect.arguments:
-        named = action.view.title or action.view.noun
-        told = [line for line in lines if line.partition(": ")[2] not in named]
-        said = ": ".join(filter(None, (named, ", ".join(told))))
-    return truncate(" ".join(said.split()), MAX_HEADLINE)
-
-
 def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool) -> str:
     """Compute the status of a run from the status and execution state of each action.
 
@@ -254,7 +239,7 @@ def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool
 
 def state_in_run(action: Action, now_ms: int) -> tuple[str, str]:
     """Return status and execution state of an action for `run_status`."""
-    return EXPIRED if is_expired(action, now_ms) else action.status, action.execution_state
+    return EXPIRED if action.is_expired(now_ms) else action.status, action.execution_state
 
 
 def may_expire(status: str, execution_state: str) -> bool:
@@ -310,7 +295,7 @@ def describe_present(shown: Iterable[Action], now_ms: int) -> str:
 
 def _describe(action: Action, now_ms: int) -> str:
     state = state_of(action)
-    if is_expired(action, now_ms) and state in (AWAITING, APPROVED, RETRYABLE):
+    if action.is_expired(now_ms) and state in (AWAITING, APPROVED, RETRYABLE):
         return f"{action.effect.channel} has expired"
     if action.effect.connector == WORKFLOW:
         return f"the step {_NOW_OF_A_STEP[state]}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assent.client import Refused
 from assent.processes.listening import find_socket, leadership_of, listen, other_ports
-from assent.settings.client_config import in_shell, own_command
+from assent.settings.client_config import in_shell, name_program, own_command
 from assent.settings.load import Settings, load_settings
 from assent.settings.secret_files import ensure_data_dir
 
@@ -55,6 +55,11 @@ class LocalServer:
     @property
     def api_key(self) -> str | None:
         return self._settings.api_key
+
+    @staticmethod
+    def name_program() -> str:
+        """This command as a person types it."""
+        return name_program()
 
     def write_command(self, *words: str) -> str:
         """Return a command of this installation on the same data, for a shell."""

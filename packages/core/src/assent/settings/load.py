@@ -640,10 +640,10 @@ def _operators(raw: object, base: Path, home: Path) -> tuple[str, ...]:
 
 def _mail(kind: Kind, text: str) -> str:
     # Parsed again by the connector; here to find a mistake at the start.
-    from assent.net.mail_server import parse_mailbox, parse_server
+    from assent.net.mail_server import Mailbox, MailServer
 
     try:
-        parse_mailbox(text) if kind is Kind.MAILBOX else parse_server(text)
+        Mailbox.parse(text) if kind is Kind.MAILBOX else MailServer.parse(text)
     except ValueError as error:
         raise BadValue(str(error)) from None
     return text

@@ -17,8 +17,7 @@ from assent.engine.actions import actions, circumstances, pictures
 from assent.engine.actions.execution import ExecutionOrder
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
-from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Assurance, ExecutionState, Media, name_of
+from assent.gate.records import Action, Assurance, ExecutionState, Media, PlannedTime, name_of
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.canonical import short_digest
 from assent.kernel.guide import Guide, SuggestedCall, make_guide
@@ -37,8 +36,7 @@ from assent.tools.arguments import (
     PageSize,
     RunIdArgument,
     TenantIdArgument,
-    addresses,
-    planned_time,
+    require_addresses,
 )
 from assent.tools.client_dialog import (
     ApproveAction,
@@ -298,14 +296,16 @@ async def edit_action(call: Call, request: EditAction) -> DecisionReply:
     if request.arguments is not None:
         changes["arguments"] = request.arguments
     if request.to is not None:
-        changes["recipients"] = addresses("to", request.to)
+        changes["recipients"] = require_addresses("to", request.to)
     if request.cc is not None:
-        changes["cc"] = addresses("cc", request.cc)
+        changes["cc"] = require_addresses("cc", request.cc)
     if request.reply_to is not None:
-        changes["reply_to"] = "".join(addresses("replyTo", [request.reply_to] if request.reply_to else []))
+        changes["reply_to"] = "".join(
+            require_addresses("replyTo", [request.reply_to] if request.reply_to else [])
+        )
     if request.image_asset_id is not None:
         changes["media"] = await _pick(call, action_id, request.image_asset_id)
-    due = planned_time("scheduleFor", request.schedule_for)
+    due = PlannedTime.read("scheduleFor", request.schedule_for)
     if not changes and due is None:
         raise bad_argument(
             "body",
@@ -348,7 +348,7 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         shown = tuple(
             a
             for a in found
-            if (a.status == "awaiting_approval" and not is_expired(a, call.now_ms))
+            if (a.status == "awaiting_approval" and not a.is_expired(call.now_ms))
             or a.execution_state == "outcome_unknown"
         )
         cursor = None

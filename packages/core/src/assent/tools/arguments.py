@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import msgspec
 
-from assent.gate.records import PlannedTime
 from assent.kernel.limits import (
     DAY_MS,
     HOUR_MS,
@@ -18,8 +17,8 @@ from assent.kernel.limits import (
 )
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.texts import is_one_line
-from assent.kernel.times import parse_time, read_offset
-from assent.net.mail_server import parse_mailbox
+from assent.kernel.times import parse_time
+from assent.net.mail_server import Mailbox
 
 ActionIdArgument = Annotated[str, msgspec.Meta(max_length=100)]
 
@@ -57,50 +56,31 @@ def is_address(text: str) -> bool:
     return len(text) <= MAX_EMAIL_CHARS and _ADDRESS.fullmatch(text) is not None
 
 
-def is_mailbox(text: str) -> bool:
-    """Whether a text is an e-mail address, or a name and an address."""
-    try:
-        return is_address(parse_mailbox(text).address)
-    except ValueError:
-        return False
-
-
-def line(path: str, text: str) -> str:
+def require_line(path: str, text: str) -> str:
     """Return a text for a header or headline. Refuses line breaks, which could add a header."""
     if not is_one_line(text):
         raise bad_argument(path, "one line without control characters", repr(text[:80]))
     return text
 
 
-def addresses(path: str, given: list[str]) -> tuple[str, ...]:
+def require_addresses(path: str, given: list[str]) -> tuple[str, ...]:
     """Return e-mail addresses in order without duplicates. Refuses all invalid ones at once."""
     cleaned = [text.strip() for text in given]
     problems = [
         Problem(f"{path}.{index}", "an e-mail address such as ada@example.org", repr(text[:80]))
         for index, text in enumerate(cleaned)
-        if not (is_address(text) and is_mailbox(text))
+        if not (is_address(text) and _is_domain_right(text))
     ]
     if problems:
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     return tuple(dict.fromkeys(cleaned))
 
 
-def moment(path: str, text: str) -> int:
-    """Parse a point in time."""
-    parsed = parse_time(text)
-    if parsed is None:
-        raise bad_argument(path, "a time with a zone, such as 2027-01-31T09:00:00+01:00", repr(text[:40]))
-    return parsed
-
-
-NOW: Final = "now"
-
-
-def planned_time(path: str, text: str | None) -> PlannedTime | None:
-    """Parse the time at which something is to go out; None if none is given."""
-    if text is None:
-        return None
-    return PlannedTime(None) if text == NOW else PlannedTime(moment(path, text), read_offset(text))
+def _is_domain_right(text: str) -> bool:
+    try:
+        return bool(Mailbox.parse(text))
+    except ValueError:
+        return False
 
 
 TenantIdArgument = Annotated[

@@ -15,7 +15,6 @@ from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.connections.oauth import find_access
 from assent.gate.connection import AuthMode, Connection, ConnectorInfo
 from assent.gate.effects import MANUAL, EffectType
-from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.gate.review_link import DECIDE_RIGHT
 from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
@@ -133,7 +132,7 @@ async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
         each
         for each in (*approved, *waiting)
         if each.effect.connector in names
-        and not is_expired(each, now_ms)
+        and not each.is_expired(now_ms)
         and each.execution_state != "executing"
     ]
     outlook = await circumstances.read_outlook(services, call.caller, wanted)

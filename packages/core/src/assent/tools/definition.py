@@ -6,10 +6,11 @@ ending (C5). The set that each tool belongs to is in one table, so that the size
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -19,10 +20,16 @@ from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.gate.records import Action
 from assent.kernel.ids import RunId
+from assent.kernel.refusals import bad_argument
 from assent.kernel.toolsets import GATE, LEGACY, Toolset
 from assent.ports import Begin, Transaction
 
+if TYPE_CHECKING:
+    from assent.engine.actions.staging import PreparedRun, Request
+    from assent.tools.report import RunText
+
 T = TypeVar("T")
+Reply = TypeVar("Reply", bound="PreparedRun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,42 @@ class Call(PublicCall):
     async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any = None) -> T:
         """Run a transaction `once`."""
         return await self.services.store.write(self.once(request, begin, reply, arguments))
+
+    async def await_within_limit(self, webhook_url: str | None, work: Awaitable[T]) -> T | None:
+        """Return the result of slow reading; None if it takes too long and the caller has a webhook. Then `defer`.
+
+        `work` may be cancelled: it only reads.
+        """
+        if webhook_url is None or self.continuing is not None:
+            return await work
+        try:
+            async with asyncio.timeout(self.services.limits.long_run_seconds) as patience:
+                return await work
+        except TimeoutError:
+            if not patience.expired():
+                raise
+            return None
+
+    async def defer(self, request: Request, shape: type[Reply], more: dict[str, Any]) -> Reply:
+        """Answer at once. A job makes the same call again, whose result goes to the run and to the webhook."""
+        from assent.engine.webhooks import long_runs
+
+        return await long_runs.begin(self.services, request, shape, more)
+
+    def require_webhook(self, url: str | None) -> None:
+        """Refuse a webhook URL that can never receive a delivery."""
+        why = self.services.outgoing.screen_webhook(url) if url is not None else None
+        if url is not None and why is not None:
+            from assent.gate.webhooks import mask_url
+
+            expected = f"a public https address to post to. {why}"
+            raise bad_argument("webhookUrl", expected, repr(mask_url(url)[:80]))
+
+    async def describe_run(self, run_id: RunId) -> RunText:
+        """Return what became of the actions of a run. Refuses an id that the workspace does not have."""
+        from assent.tools.report import describe_run
+
+        return await describe_run(self, run_id)
 
     def answering(
         self, request: Any, answer: Callable[[Action], T], reply: type[T], arguments: Any = None

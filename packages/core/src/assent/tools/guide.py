@@ -20,7 +20,7 @@ from assent.present.calls import wait_call
 from assent.present.cards import list_due
 from assent.present.next_steps import Circumstances, next_calls
 from assent.present.outlook import WRITE_RIGHT
-from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
+from assent.present.status_report import SECTION_TITLES, Section, explain, find_section
 from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool
 
@@ -212,7 +212,7 @@ def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     due = [f"{label} {value}:" for label, value in list_due(action, is_overdue(action, now_ms))]
     whose = f" for {action.tenant_id}" if action.tenant_id else ""
     when = readable_time(_moment(action), now_ms)
-    what = f"{action.view.label}{name}{whose}: “{headline(action)}”, {done}{when}."
+    what = f"{action.view.label}{name}{whose}: “{action.headline}”, {done}{when}."
     why = explain(action, around.obstacle, now_ms)
     help_url = around.help_url if action.executed_ms is None else None
     url = None if find_section(action, now_ms) is Section.UNDONE else action.external_url

@@ -8,10 +8,8 @@ the refusal that the caller would have got; either end is posted.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Callable
 
 import msgspec
 
@@ -27,24 +25,6 @@ from assent.ports import StoreUnavailable
 from assent.tools.definition import Call, Tool
 
 log = logging.getLogger("assent.long_runs")
-
-T = TypeVar("T")
-
-
-async def await_within_limit(call: Call, webhook_url: str | None, work: Awaitable[T]) -> T | None:
-    """Return the result of slow reading; None if it takes too long and the caller has a webhook.
-
-    `work` may be cancelled: it only reads.
-    """
-    if webhook_url is None or call.continuing is not None:
-        return await work
-    try:
-        async with asyncio.timeout(call.services.limits.long_run_seconds) as patience:
-            return await work
-    except TimeoutError:
-        if not patience.expired():
-            raise
-        return None
 
 
 async def finish(services: Services, find: Callable[[str], Tool | None], job: Job) -> None:

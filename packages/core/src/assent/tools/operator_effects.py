@@ -22,7 +22,7 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Record
 from assent.ports import Draft, Preparation, StagedEffect
-from assent.tools.arguments import IdempotencyKey, TenantIdArgument, addresses, line, planned_time
+from assent.tools.arguments import IdempotencyKey, TenantIdArgument, require_addresses, require_line
 from assent.tools.definition import WRITES, Call, Tool
 from assent.use_cases import runs
 
@@ -62,7 +62,7 @@ async def prepare(effect: EffectFunction, call: Call, request: Any) -> PreparedR
     """Stage an effect with the arguments of the call. The function itself is not called."""
     given = msgspec.to_builtins(request)
     arguments = {each.name: given[each.name] for each in effect.signature.parameters}
-    due = planned_time("scheduleFor", getattr(request, "scheduleFor", None)) or PlannedTime(None)
+    due = PlannedTime.read("scheduleFor", getattr(request, "scheduleFor", None)) or PlannedTime(None)
     wanted = await call_extension(
         effect.operator.id,
         f"the checks of {effect.type_id}",
@@ -156,7 +156,7 @@ async def prepare_to_send(channel: ChannelEffect, call: Call, request: Any) -> P
     """Stage a message for approval. Calls no connector but for its readiness."""
     given = msgspec.to_builtins(request)
     given.pop("idempotencyKey", None)
-    due = planned_time("scheduleFor", getattr(request, "scheduleFor", None)) or PlannedTime(None)
+    due = PlannedTime.read("scheduleFor", getattr(request, "scheduleFor", None)) or PlannedTime(None)
     asset_id, options = getattr(request, "imageAssetId", None), channel.options
     picture = await _load_picture(call, asset_id) if asset_id else None
     effect = await _build_effect(channel, call, request, picture)
@@ -199,9 +199,9 @@ async def _build_effect(channel: ChannelEffect, call: Call, request: Any, pictur
         verb=options.verb,
         connector=channel.declared.via[0],
         body=request.body,
-        title=line("title", getattr(request, "title", None) or ""),
-        subject=line("subject", getattr(request, "subject", None) or ""),
-        recipients=addresses("to", getattr(request, "to", [])),
+        title=require_line("title", getattr(request, "title", None) or ""),
+        subject=require_line("subject", getattr(request, "subject", None) or ""),
+        recipients=require_addresses("to", getattr(request, "to", [])),
         media=_describe_media(picture),
         link=_check_link(getattr(request, "link", None) or ""),
     )

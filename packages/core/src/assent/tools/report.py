@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import circumstances, hooks
+from assent.engine.actions import actions, circumstances, hooks
 from assent.engine.actions.hooks import ChannelResult, RunResult
+from assent.engine.actions.staging import Reply
 from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
-from assent.gate.records import Action, is_by_hand, name_of, when_undone
+from assent.gate.records import Action, Asset, Run, name_of, when_undone
 from assent.kernel.canonical import short_digest
 from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
+from assent.kernel.ids import RunId
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
+from assent.present import guidance
 from assent.present.next_steps import PLAIN, Circumstances, next_calls
-from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
+from assent.present.status_report import (
+    SECTION_TITLES,
+    Section,
+    explain,
+    find_section,
+    run_status,
+    state_in_run,
+)
 from assent.tools.arguments import Since, TenantIdArgument, since_moment
 from assent.tools.definition import READS, Call, Tool
+from assent.tools.runs import require_run
 
 OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.WAITING)
 """Sections with something left to do."""
@@ -31,6 +42,10 @@ OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Sect
 class RunText(Record):
     """What became of the actions of a run."""
 
+    run: Run
+    actions: tuple[Action, ...]
+    review_url: str
+    now_ms: int
     said: str
     """`1 of 4 went out.`"""
     lines: tuple[str, ...]
@@ -39,12 +54,51 @@ class RunText(Record):
     """The call that finishes what is open, if there is one."""
     is_open: bool
 
+    def answer(
+        self,
+        shape: type[Reply],
+        shown: str,
+        said: str,
+        calls: tuple[SuggestedCall, ...],
+        assets: tuple[Asset, ...],
+        **more: Any,
+    ) -> Reply:
+        """Return the answer of a tool that has read what became of the run, and stages nothing."""
+        guide = guidance.guide_unstaged(shown, said, calls)
+        states = (state_in_run(action, self.now_ms) for action in self.actions)
+        return shape(
+            ok=True,
+            run_id=self.run.run_id,
+            workspace_id=self.run.workspace_id,
+            tenant_id=self.run.tenant_id,
+            assets=tuple(map(guidance.brief_view, assets)),
+            actions=(),
+            review_url=self.review_url,
+            agent_guide=guide,
+            stop_rule=guide.stop_rule,
+            side_effects_prepared_but_not_fired=(),
+            external_actions_executed=sum(action.executed_ms is not None for action in self.actions),
+            status=run_status(self.run.status, states, measured=True),
+            **more,
+        )
 
-async def describe_actions(call: Call, of_run: tuple[Action, ...]) -> RunText:
+
+async def describe_run(call: Call, run_id: RunId) -> RunText:
+    workspace_id = call.caller.workspace_id
+
+    def look() -> Transaction[tuple[Run, tuple[Action, ...]]]:
+        run = yield from require_run(workspace_id, run_id)
+        return run, (yield from actions.run_actions(workspace_id, run_id))
+
+    run, of_run = await call.services.store.read(look)
     left = [action for action in of_run if find_section(action, call.now_ms) in OPEN]
     around = await circumstances.read_circumstances(call.services, call.caller, left)
     first = [next_calls(each, around[each.action_id])[:1] for each in left[:1]]
     return RunText(
+        run,
+        of_run,
+        call.review_url(run_id),
+        call.now_ms,
         _describe_sent(of_run),
         tuple(_result_line(each, around.get(each.action_id, PLAIN), call.now_ms) for each in of_run),
         first[0] if first else (),
@@ -62,7 +116,7 @@ def _describe_sent(of_run: tuple[Action, ...]) -> str:
 
 def _result_line(action: Action, around: Circumstances, now_ms: int) -> str:
     section = find_section(action, now_ms)
-    parts = [f"- {action.view.label}, “{headline(action)}”: "]
+    parts = [f"- {action.view.label}, “{action.headline}”: "]
     if section is Section.UNDONE:
         parts.append(explain(action, None, now_ms))
     elif action.executed_ms is not None:
@@ -272,8 +326,7 @@ def _list_best(found: Report, results: Mapping[str, ChannelResult]) -> list[str]
         if len({each.run_id for each in several}) > 1
     }
     return [
-        f"- {label}: “{headline(action)}”, {results[action.action_id].words}"
-        for label, action in best.items()
+        f"- {label}: “{action.headline}”, {results[action.action_id].words}" for label, action in best.items()
     ]
 
 
@@ -314,7 +367,7 @@ def _address(action: Action, now_ms: int) -> str:
 def _line(action: Action, why: str, result: ChannelResult | None, now_ms: int) -> str:
     parts = []
     if action.executed_ms is not None and find_section(action, now_ms) is not Section.UNDONE:
-        done = "Recorded" if is_by_hand(action) else "Sent"
+        done = "Recorded" if action.is_by_hand else "Sent"
         parts.append(f"{done} {readable_time(action.executed_ms, now_ms)}.")
     if address := _address(action, now_ms):
         parts.append(address)
@@ -327,7 +380,7 @@ def _line(action: Action, why: str, result: ChannelResult | None, now_ms: int) -
             f"Approved {readable_time(action.approval.at_ms, now_ms)}: {describe_approval(action.approval)}."
         )
     whose = f" for {action.tenant_id}" if action.tenant_id else ""
-    what = f"- {action.view.label}{whose}, “{headline(action)}”"
+    what = f"- {action.view.label}{whose}, “{action.headline}”"
     return f"{what}: {' '.join(parts)}" if parts else what
 
 

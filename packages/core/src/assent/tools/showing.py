@@ -11,7 +11,6 @@ from assent.engine.actions import actions, approvals, circumstances, hooks, send
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.audit.views import LastDecision, last_decision
 from assent.gate.audit import ActionRecord, build_record
-from assent.gate.preflight import is_expired
 from assent.gate.records import (
     OUTPUT,
     WORKFLOW,
@@ -19,7 +18,6 @@ from assent.gate.records import (
     Assurance,
     ExecutionState,
     Status,
-    gives_numbers,
     name_of,
 )
 from assent.gate.review_link import EXECUTE_RIGHT
@@ -159,12 +157,12 @@ def _reason_not_to_wait(
         return "not_asked"
     if request.digest is not None and not _matches_digest(action, request.digest):
         return "changed"
-    awaited = action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms)
+    awaited = action.status is Status.AWAITING_APPROVAL and not action.is_expired(now_ms)
     elsewhere = (
         action.status is Status.APPROVED
         and action.execution_state is ExecutionState.NONE
         and EXECUTE_RIGHT not in rights
-        and not is_expired(action, now_ms)
+        and not action.is_expired(now_ms)
     )
     in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
     return None if awaited or elsewhere or in_doubt or stored.sending else "nothing_to_wait_for"
@@ -267,11 +265,11 @@ def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
         if find_section(action, now_ms) is Section.UNDONE:
             return explain(action, blocker, now_ms)
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
-        later = (stored.measured_ms or 0) > now_ms and gives_numbers(action)
+        later = (stored.measured_ms or 0) > now_ms and action.gives_numbers
         return sent + (f" Results arrive {readable_time(stored.measured_ms or 0, now_ms)}." if later else "")
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return f"{explain(action, blocker, now_ms)} Look there and tell me."
-    if action.status is not Status.AWAITING_APPROVAL or is_expired(action, now_ms):
+    if action.status is not Status.AWAITING_APPROVAL or action.is_expired(now_ms):
         due = f"Not before {say_due(action)}. " if (action.schedule_ms or 0) > now_ms else ""
         return f"{due}{explain(action, blocker, now_ms)}"
     if decision is not None and decision.what == "changes asked":
@@ -303,7 +301,7 @@ def _name(decision: LastDecision) -> str:
 def _next(stored: FoundAction, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
     action = stored.action
     following = next_calls(action, around)
-    if action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms):
+    if action.status is Status.AWAITING_APPROVAL and not action.is_expired(now_ms):
         wait = wait_call(action)
         return (*following, wait) if around.may_decide and not around.unfit else following
     return following

@@ -22,7 +22,6 @@ from assent.gate.connection import (
     OpenedSecrets,
     Verified,
 )
-from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
 from assent.kernel.ids import WorkspaceId
@@ -82,7 +81,7 @@ def _is_meant(services: EffectServices, action: Action, provider: str) -> bool:
         provider in ways
         and is_open
         and action.view.executes == "server"
-        and not is_expired(action, services.clock.now_ms())
+        and not action.is_expired(services.clock.now_ms())
     )
 
 

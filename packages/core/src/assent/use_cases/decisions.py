@@ -23,7 +23,7 @@ from assent.engine.core.services import EffectServices, ExecutionServices, Servi
 from assent.engine.core.tenancy import Principal
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
-from assent.gate.preflight import Readiness, is_expired
+from assent.gate.preflight import Readiness
 from assent.gate.records import OPEN, Action, Assurance, Effect, PlannedTime
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, state_of
 from assent.kernel.refusals import Reason, Refusal
@@ -186,7 +186,7 @@ def _needs_account(services: EffectServices, wish: DecisionOrder) -> bool:
     """Whether an approval is about where its action goes: it waits, or is to be sent. Another approval alone sends
     nothing."""
     state = state_of(wish.action)
-    if state not in (AWAITING, APPROVED, RETRYABLE) or is_expired(wish.action, services.clock.now_ms()):
+    if state not in (AWAITING, APPROVED, RETRYABLE) or wish.action.is_expired(services.clock.now_ms()):
         return False
     return state == AWAITING or wish.send
 

@@ -15,7 +15,6 @@ from assent.engine.actions import hooks
 from assent.engine.actions.hooks import (
     REPEAT_JOB,
     ApprovalEnded,
-    Claimed,
     Decided,
     Erased,
     Settled,
@@ -38,7 +37,7 @@ BEFORE: dict[str, Any] = {
         workspace_id=stage().workspace_id, run_id=stage().run_id, actions=(stage(),), at_ms=NOW_MS
     ),
     "decided": Decided(before=stage(), action=put_in(APPROVED), move=Move.APPROVE, facts={}, at_ms=NOW_MS),
-    "claimed": Claimed(put_in(APPROVED), "Ada", NOW_MS),
+    "claimed": (put_in(APPROVED), "Ada", NOW_MS),
 }
 AFTER: dict[str, Any] = {"approval_ended": ENDED, "settled": SETTLED, "erased": ERASED}
 
@@ -49,22 +48,22 @@ class Notebook:
     def __init__(self) -> None:
         self.events: list[Any] = []
 
-    def write(self, number: int) -> Callable[[Any], Transaction[None]]:
-        def follow(event: Any) -> Transaction[None]:
-            self.events.append(event)
+    def write(self, number: int) -> Callable[..., Transaction[None]]:
+        def follow(*event: Any) -> Transaction[None]:
+            self.events.append(event if len(event) > 1 else event[0])
             yield statements.forget_answers(now_ms=0, limit=number)
 
         return follow
 
-    def fail(self, number: int, fault: Exception) -> Callable[[Any], Transaction[None]]:
-        def follow(event: Any) -> Transaction[None]:
-            yield from self.write(number)(event)
+    def fail(self, number: int, fault: Exception) -> Callable[..., Transaction[None]]:
+        def follow(*event: Any) -> Transaction[None]:
+            yield from self.write(number)(*event)
             raise fault
 
         return follow
 
 
-def follow(name: str, hook: str, call: Callable[[Any], Transaction[None]]) -> Subscriber:
+def follow(name: str, hook: str, call: Callable[..., Transaction[None]]) -> Subscriber:
     """A subscriber of one hook."""
     return replace(Subscriber(name=name), **{hook: call})
 
@@ -79,7 +78,7 @@ def subscribe(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 def run(hook: str, event: Any) -> Script:
     script = Script(list_listeners=[], forget_answers=[], insert_job=[ScriptedRow(job_id="job")])
-    script.run(getattr(hooks, f"on_{hook}")(event))
+    script.run(getattr(hooks, f"on_{hook}")(*(event if isinstance(event, tuple) else (event,))))
     return script
 
 

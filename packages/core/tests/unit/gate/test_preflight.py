@@ -11,9 +11,7 @@ from msgspec.structs import replace
 from tests.support.builders import NOW_MS, REFUND, put_in, stage
 
 from assent.gate.preflight import (
-    CREDITS_MISSING,
     LEEWAY_MS,
-    MANY_RECIPIENTS,
     NOT_READY,
     TOO_MANY_TODAY,
     Checked,
@@ -22,19 +20,16 @@ from assent.gate.preflight import (
     explain_expiry,
     extend_expiry,
     grade_severity,
-    is_expired,
     is_overdue,
-    may_lack_credits,
     preflight,
-    price,
     refuse_schedule,
     weigh_crowd,
     with_readiness,
 )
-from assent.gate.records import Action, Preflight
+from assent.gate.records import CREDITS_MISSING, Action, Preflight
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, STATES, State
 from assent.gate.views import Facets, Severity, Unfit, View
-from assent.kernel.limits import DAY_MS, MAX_SCHEDULE_AHEAD_MS
+from assent.kernel.limits import DAY_MS, MANY_RECIPIENTS, MAX_SCHEDULE_AHEAD_MS
 from assent.kernel.refusals import Reason, Refusal
 
 LOW, MEDIUM, HIGH = Severity.LOW, Severity.MEDIUM, Severity.HIGH
@@ -232,15 +227,15 @@ def test_mails_that_together_reach_many_people_are_a_high_risk(
 def test_a_price_above_the_remaining_credits_is_a_gate_and_no_risk(left: int | None, missing: bool) -> None:
     found = Preflight(severity=LOW, connector_ready=True, gates=("human_approval",), estimated_cost_credits=3)
 
-    priced = price(replace(found, warnings=("careful",)), left)
+    priced = replace(found, warnings=("careful",)).with_balance(left)
 
     assert priced.severity is LOW
     assert (CREDITS_MISSING in priced.gates) is missing
     assert len(priced.warnings) == 1 + missing and priced.warnings[0] == "careful"
     if missing:
         assert f" {max(0, left or 0)}" in priced.warnings[1] and "3" in priced.warnings[1]
-    assert price(priced, left) == priced
-    assert price(priced, None) == replace(found, warnings=("careful",))
+    assert priced.with_balance(left) == priced
+    assert priced.with_balance(None) == replace(found, warnings=("careful",))
 
 
 @pytest.mark.parametrize(
@@ -250,7 +245,7 @@ def test_a_price_above_the_remaining_credits_is_a_gate_and_no_risk(left: int | N
 def test_only_what_costs_credits_or_lacked_them_may_lack_them(
     gates: tuple[str, ...], cost: int, may_lack: bool
 ) -> None:
-    assert may_lack_credits(staged(gates=gates, estimated_cost_credits=cost)) is may_lack
+    assert staged(gates=gates, estimated_cost_credits=cost).may_lack_credits is may_lack
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -260,7 +255,7 @@ def test_only_what_costs_credits_or_lacked_them_may_lack_them(
 def test_an_action_expires_only_while_it_could_be_approved_or_sent(
     state: State, expires_ms: int | None, over: bool
 ) -> None:
-    found = is_expired(put_in(state, expires_ms=expires_ms), NOW_MS)
+    found = put_in(state, expires_ms=expires_ms).is_expired(NOW_MS)
 
     assert found is (over and state in (AWAITING, APPROVED, RETRYABLE))
 

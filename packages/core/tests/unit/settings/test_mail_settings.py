@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
+from assent.net.mail_server import Mailbox, MailServer
 from assent.settings.load import Settings, SettingsError, load_settings
 
 
@@ -23,7 +23,7 @@ from assent.settings.load import Settings, SettingsError, load_settings
     ],
 )
 def test_an_address_says_host_encryption_and_who(url: str, server: MailServer) -> None:
-    assert parse_server(url) == server
+    assert MailServer.parse(url) == server
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_an_address_says_host_encryption_and_who(url: str, server: MailServer) -
 )
 def test_an_address_that_cannot_work_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(ValueError, match=r"^[^']+$") as refused:
-        parse_server(url)
+        MailServer.parse(url)
     assert "hunter2" not in str(refused.value)
 
 
 def test_a_server_never_shows_its_password() -> None:
-    assert "hunter2" not in repr(parse_server("smtp://u:hunter2@mail.example.org"))
+    assert "hunter2" not in repr(MailServer.parse("smtp://u:hunter2@mail.example.org"))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_server_never_shows_its_password() -> None:
     ],
 )
 def test_a_mailbox_is_an_address_with_or_without_a_name(text: str, mailbox: Mailbox) -> None:
-    assert parse_mailbox(text) == mailbox
+    assert Mailbox.parse(text) == mailbox
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_mailbox_is_an_address_with_or_without_a_name(text: str, mailbox: Mail
 )
 def test_anything_else_is_no_mailbox(text: str) -> None:
     with pytest.raises(ValueError, match=r"address|domain"):
-        parse_mailbox(text)
+        Mailbox.parse(text)
 
 
 def settings(**environ: str) -> Settings:

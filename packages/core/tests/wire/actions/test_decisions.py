@@ -19,10 +19,10 @@ from tests.support.actions.kit import (
     Gate,
 )
 from tests.support.answers import bodies_of, calls_of
+from tests.support.catalog import ALL_TOOLS
 
 from assent.kernel.times import iso_time
 from assent.tools.catalog import input_schema
-from assent_launch.testing import ALL_TOOLS
 
 OPEN = {"awaiting_approval", "approved", "retryable"}
 LEADS_TO: dict[str, dict[str, str]] = {

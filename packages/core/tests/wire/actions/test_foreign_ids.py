@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from tests.support.actions.kit import AUDIT, BODY, EXECUTE, OTHER, PENDING, Gate
 from tests.support.actions.trace import Traced
+from tests.support.catalog import ALL_TOOLS
 
 from assent.tools.catalog import input_schema
 from assent.tools.definition import Tool
-from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.every_surface
 

@@ -21,12 +21,12 @@ from tests.support.actions.kit import (
     Gate,
 )
 from tests.support.actions.provider import hangs_after, refused, slowed, unreachable
+from tests.support.catalog import ALL_TOOLS
 from tests.support.surfaces import Outcome
 
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.times import iso_time
 from assent.tools.catalog import input_schema
-from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.every_surface
 

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, PUBLISH, SEND, STAGE, Gate
+from tests.support.catalog import ALL_TOOLS
 from tests.support.sources import list_modules
 
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect, Media
 from assent.tools.catalog import input_schema
-from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.every_surface
 

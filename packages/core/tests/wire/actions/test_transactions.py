@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.support.actions.guarded import Watched, guarded
 from tests.support.actions.kit import Gate
+from tests.support.catalog import ALL_TOOLS
 from tests.support.surfaces import Outcome
 from tests.support.workflows.kit import WorkflowClient, definition
 from tests.support.workflows.library import step
@@ -17,7 +18,6 @@ from assent.engine.workflows import bundles
 from assent.jobs.kinds import job_kinds
 from assent.workflow import bundle as files
 from assent_launch.site import feed as site_feed
-from assent_launch.testing import ALL_TOOLS
 
 __all__ = ["guarded"]
 

@@ -30,7 +30,6 @@ from assent.ports import (
     Context,
     Delivered,
     Delivery,
-    OfferedChoice,
     OutcomeUnknown,
     StagedEffect,
 )
@@ -102,8 +101,8 @@ class AcmeConnector:
 
     async def choices(
         self, workspace_id: WorkspaceId, timeout_seconds: float
-    ) -> tuple[OfferedChoice, ...] | None:
-        return (OfferedChoice("7", "Kitchen"), OfferedChoice("8", "Hall"))
+    ) -> tuple[tuple[str, str], ...] | None:
+        return (("7", "Kitchen"), ("8", "Hall"))
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action_of(ctx, effect)

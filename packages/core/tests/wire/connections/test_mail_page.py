@@ -20,6 +20,7 @@ from tests.support.surfaces import ManualClock
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import API_KEY, NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
+from assent.net.mail_server import MailServer
 from assent.ports import NotSent
 from assent.present.outlook import Executed
 from assent_conform.testing.operator import Wanted
@@ -180,7 +181,7 @@ async def test_disconnecting_destroys_the_password(at_home: Console, post: Post)
 
 
 async def test_a_name_that_cannot_be_looked_up_in_time_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def never(host: str, port: int) -> str:
+    async def never(server: MailServer) -> MailServer:
         await asyncio.Event().wait()
         raise AssertionError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import (
     KEYED,
     PUBLIC,
@@ -21,7 +22,6 @@ from tests.support.contract.talk import (
 from tests.support.surfaces import Surface
 
 from assent_launch.channels.registry import CONNECTORS
-from assent_launch.testing import ALL_TOOLS
 
 
 @pytest.mark.rule("E80", "E57")

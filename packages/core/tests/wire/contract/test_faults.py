@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import httpx
 import pytest
+from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import (
     KEYED,
     PUBLIC,
@@ -24,7 +25,6 @@ from tests.support.contract.talk import (
 from tests.support.surfaces import BASE_URL, Surface
 
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS
 
 SECRET = "postgresql://admin:hunter2@db.internal/assent"
 TELLTALES = (

@@ -7,11 +7,11 @@ import dataclasses
 from typing import Any
 
 import msgspec
+from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import PUBLIC, SIGNUP, converse, count_rows, request, tool_call
 from tests.support.surfaces import Surface, asgi_post
 
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS
 
 
 async def post_and_go(web: Surface, path: str, *chunks: bytes) -> list[Any]:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import (
     LEGACY,
     MODERN,
@@ -28,7 +29,6 @@ from assent.kernel.ids import REQUEST_ID
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from assent.serving.instructions import instructions
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS
 from assent_launch.words import WORDS
 
 INSTRUCTIONS = instructions(DEFAULT_TOOLSETS, words=WORDS)

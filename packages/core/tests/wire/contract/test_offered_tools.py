@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.answers import calls_of
+from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import request, say
 from tests.support.sources import list_modules
 from tests.support.surfaces import Surface
@@ -22,7 +23,6 @@ from assent.kernel.toolsets import GATE, TOOLSETS, choose
 from assent.serving.edge import drop_unoffered
 from assent.tools.catalog import Catalog
 from assent.tools.definition import TOOLSET_OF
-from assent_launch.testing import ALL_TOOLS
 
 TOOL_NAME = re.compile(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+")
 CALLABLE = {name for tool in ALL_TOOLS for name in (tool.name, *tool.aliases, *tool.legacy_names)}

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
+from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP
 from tests.support.surfaces import Surface
 
@@ -13,7 +14,6 @@ from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry
 from assent.serving import arguments
 from assent.serving.http import rest_arguments
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS
 
 
 def tool(name: str) -> str:

@@ -15,13 +15,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import PUBLIC
 from tests.support.surfaces import Surface
 
 from assent.processes.serve import http_server
 from assent.serving.sockets import ReadTimeouts, fit_descriptors
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.slow
 

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
+from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import (
     LEGACY,
     PUBLIC,
@@ -24,7 +25,6 @@ from tests.support.surfaces import Surface
 from assent.kernel.toolsets import TOOLSETS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import TOOLSET_OF, Tool
-from assent_launch.testing import ALL_TOOLS
 
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 PARTS = {"name", "title", "description", "inputSchema", "annotations"}

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.catalog import ALL_TOOLS
 from tests.support.people.fixtures import Site
 from tests.support.surfaces import BASE_URL
 
@@ -15,7 +16,6 @@ from assent.kernel.refusals import MEANINGS, Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.web.shell import clients
-from assent_launch.testing import ALL_TOOLS
 from assent_launch.words import WORDS
 
 INSTRUCTIONS = instructions(DEFAULT_TOOLSETS, words=WORDS)

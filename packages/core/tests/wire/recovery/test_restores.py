@@ -16,6 +16,7 @@ import pytest
 from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, STAGE_TOOL, Gate
 from tests.support.actions.provider import DELIVERIES, providers
 from tests.support.answers import text_of
+from tests.support.catalog import ALL_TOOLS
 from tests.support.postgres_server import binaries
 from tests.support.surfaces import ManualClock, settings_for
 
@@ -36,7 +37,7 @@ from assent.stores.facts import read_facts
 from assent.stores.migrate import migrate
 from assent.stores.postgres import connect
 from assent.tools.catalog import Catalog
-from assent_launch.testing import ALL_TOOLS, any_effects
+from assent_launch.testing import any_effects
 
 pytestmark = pytest.mark.own_database
 HOUR = 3_600_000

@@ -15,10 +15,9 @@ from tests.support.surfaces import START_MS
 from assent.engine.actions import actions, decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.gate import Decider, SeenVersion
-from assent.gate.mail import ALONE
 from assent.gate.policy import PRESETS
 from assent.gate.preflight import Readiness
-from assent.gate.records import Assurance
+from assent.gate.records import OWN_WORDS, Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.tokens import KeyRing
@@ -561,7 +560,7 @@ async def test_a_request_that_comes_with_an_edit_on_the_page_becomes_a_lesson(se
 
 
 async def test_the_page_of_a_mail_to_named_people_asks_for_no_lesson(server: Server) -> None:
-    run = await server.stage(mail(metadata={ALONE: True}))
+    run = await server.stage(mail(metadata={OWN_WORDS: True}))
     browser, action_id = await server.opened(run), run.actions[0].id
 
     assert "asked" not in form(await server.page(browser, run.run_id), action_id, "edit").fields

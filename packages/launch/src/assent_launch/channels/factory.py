@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property, partial
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from assent.platform import Connections, Connector, PicturesOf
-from assent.platform.services import pictures
+from assent.platform import Connector
 from assent.sdk import Clock
 from assent_launch.channels.registry import MODULES, rank_connector
 
@@ -26,11 +24,7 @@ class ConnectorParts:
         self.settings = settings
         self.visits = visits
         self.clock: Clock = services.clock
-        self.connections: Connections = services.connections
-
-    @cached_property
-    def pictures_of(self) -> PicturesOf:
-        return partial(pictures.of_action, self.services.store)
+        self.connections = services.connections
 
 
 def load_connectors(modules: Iterable[ModuleType] = MODULES) -> tuple[ModuleType, ...]:

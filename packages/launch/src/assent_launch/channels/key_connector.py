@@ -6,7 +6,7 @@ import msgspec
 
 from assent import Effect
 from assent.platform import KeyAccess, Readiness, Reading
-from assent.sdk import Action, WorkspaceId
+from assent.sdk import Action, WorkspaceId, is_here
 
 
 class KeyConnector:
@@ -15,8 +15,9 @@ class KeyConnector:
 
     id: str
 
-    def __init__(self, access: KeyAccess) -> None:
+    def __init__(self, access: KeyAccess, url: str = "") -> None:
         self._access = access
+        self.emulated = is_here(url)
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
         """Do nothing: the key opens one account, which is fixed when it is connected."""

@@ -15,10 +15,11 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform import LINE_CHARS, find_flaw, one_line, sentences, speaks_to_a_model, suspicions_in
+from assent.platform import one_line, reads_finished, sentences
 from assent.sdk import Record, WireRecord
 from assent_launch.content.counting import without_emoji
 from assent_launch.content.language import detect_language, language_of_all, speaks, word_set
+from assent_launch.content.orders import speaks_to_a_model
 from assent_launch.content.page import Page
 
 # Changes, read from release notes and commits: one statement each, whether it is a fix, and the version.
@@ -26,6 +27,8 @@ from assent_launch.content.page import Page
 # Reads a sentence, a list, a changelog or a paragraph. A heading says whether the items below it are fixes, or nothing
 # for users. Pull request numbers, authors and list marks are dropped; the words stay.
 
+LINE_CHARS: Final = 600
+"""The longest fact; a longer one is cut at a sentence."""
 TEXT_CHARS: Final = 60_000
 """How much of one document is read."""
 MAX_CHANGES: Final = 30
@@ -91,7 +94,7 @@ def is_usable(line: str) -> bool:
     """Whether a draft may quote a line."""
     if not any(char.isalnum() for char in line) or speaks_to_a_model(line):
         return False
-    return find_flaw(line) is None and not suspicions_in(line)
+    return reads_finished(line)
 
 
 def read_changes(lines: Iterable[str]) -> Changes:

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform import cut, find_flaw, sentences
+from assent.platform import cut, reads_finished, sentences
 from assent.sdk import Record
 from assent_launch.channels.channel import Channel, check
 from assent_launch.content.claims import find_risks
@@ -130,7 +130,7 @@ def _assemble(held: Material, channel: Channel, link: str, most: int, facts: int
 
 
 def _fits(channel: Channel, made: Written) -> bool:
-    flawed = any(find_flaw(text) is not None for text in (made.title, made.body) if text)
+    flawed = not all(reads_finished(text) for text in (made.title, made.body) if text)
     checked = check(channel, made.body, title=made.title, preheader=made.preheader)
     return not flawed and not checked.problems
 

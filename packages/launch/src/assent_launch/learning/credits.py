@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from assent.platform import note_event
-from assent.platform.values import is_by_hand, may_lack_credits, price
 from assent.sdk import (
     Action,
     ExecutionState,
@@ -36,7 +35,7 @@ from assent.sdk import (
 from assent_launch.component import statements
 
 if TYPE_CHECKING:  # a command, which loads no more than it needs, imports this module
-    from assent.platform.services import Claimed, Settled
+    from assent.platform import Settled
 
 Kind = Literal["grant", "limit", "unlimit", "reserve", "release", "settle", "charge"]
 
@@ -106,22 +105,21 @@ def limit(
 def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
     """Subtract the costs from the balance, in order, and add a gate to each action that it no
     longer covers. The reviewer sees the gate before approving."""
-    if not any(map(may_lack_credits, staged)):
+    if not any(action.may_lack_credits for action in staged):
         return staged
     left = (yield from account(workspace_id)).available
     weighed = []
     for action in staged:
-        judged = price(action.preflight, left)
+        judged = action.preflight.with_balance(left)
         if left is not None and judged.estimated_cost_credits <= left:
             left -= judged.estimated_cost_credits
         weighed.append(msgspec.structs.replace(action, preflight=judged))
     return tuple(weighed)
 
 
-def reserve(claimed: Claimed) -> Transaction[None]:
+def reserve(action: Action, by: str, at_ms: int) -> Transaction[None]:
     """Reserve the price of a claimed action. Raises `Refusal` if the credits do not cover it, which
     rolls the claim back."""
-    action = claimed.action
     cost = action.preflight.estimated_cost_credits
     if cost <= 0:
         return
@@ -140,14 +138,14 @@ def reserve(claimed: Claimed) -> Transaction[None]:
             status=action.status,
             action_id=action.action_id,
         )
-    yield from _write(workspace_id, rows, "reserve", cost, claimed.by, claimed.at_ms, action)
+    yield from _write(workspace_id, rows, "reserve", cost, by, at_ms, action)
 
 
 def settle_outcome(settled: Settled) -> Transaction[None]:
     """Settle the charge of a delivered action, also if it was released before. Release that of an action that was
     certainly not sent, also if it was rejected or edited since. What a person did by hand costs nothing."""
     action, now_ms = settled.action, settled.at_ms
-    if action.status is Status.EXECUTED and not is_by_hand(action):
+    if action.status is Status.EXECUTED and not action.is_by_hand:
         if not (yield from _move(action, "reserved", "settled", "settle", now_ms)):
             yield from _move(action, "released", "settled", "charge", now_ms)
     elif action.execution_state not in (ExecutionState.EXECUTING, ExecutionState.OUTCOME_UNKNOWN):

@@ -11,33 +11,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Protocol, runtime_checkable
 
 import msgspec
 
 from assent import NotSent
-from assent.platform import Campaign, Connection, EffectTypes, Reading, note_event
-from assent.platform.services import (
-    CampaignSource,
-    Measurable,
+from assent.platform import (
+    Connection,
+    EffectTypes,
+    Reading,
     Settled,
-    actions,
-    connection_store,
-    jobs,
-    journal,
-)
-from assent.platform.values import (
-    NO_SOURCE,
-    Asset,
-    gives_numbers,
-    headline,
-    is_personal,
-    make_guide,
-    plan_interval,
+    note_event,
 )
 from assent.sdk import (
     Action,
+    Asset,
     Reason,
     Record,
     Refusal,
@@ -50,14 +39,50 @@ from assent.sdk import (
     Transaction,
     WireRecord,
     WorkspaceId,
+    add_asset,
+    enqueue_job,
     from_row,
+    list_actions,
+    make_guide,
+    read_asset,
 )
 from assent_launch.component import statements
 from assent_launch.learning import memory as brain
-from assent_launch.learning.metrics import describe_numbers, fold_name, read_numbers, select_credible
+from assent_launch.learning.metrics import (
+    NO_SOURCE,
+    describe_numbers,
+    fold_name,
+    read_numbers,
+    select_credible,
+)
 from assent_launch.learning.recommend import NextMove, Usual, assess
 
 ASSET_TYPE = "measurement"
+
+
+@runtime_checkable
+class Measurable(Protocol):
+    """A connector that can measure an effect."""
+
+    async def measure(self, action: Action, timeout_seconds: float) -> Reading: ...
+
+
+class Campaign(Record, kw_only=True):
+    """A run's delivered effects for a source that counts visitors: pages, and since when."""
+
+    workspace_id: WorkspaceId
+    connections: Mapping[str, Connection]
+    """The workspace's connections, by provider."""
+    pages: tuple[str, ...]
+    since_ms: int
+    until_ms: int
+
+
+@runtime_checkable
+class CampaignSource(Protocol):
+    """A connector that can measure a whole run. None: the workspace has not connected it."""
+
+    async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None: ...
 
 
 class Measurement(WireRecord, kw_only=True):
@@ -107,7 +132,7 @@ def present(found: Measurement, described: list[str]) -> dict[str, Any]:
 def check_reading(reading: Reading) -> Reading:
     """Keep credible numbers only and name the others. Without any, it is unavailable."""
     if reading.status != "ok":
-        return reading
+        return reading if reading.reason else msgspec.structs.replace(reading, reason=NO_SOURCE)
     kept, left_out = select_credible(reading.metrics)
     named = tuple(dict.fromkeys((*reading.left_out, *left_out)))
     if kept:
@@ -162,7 +187,7 @@ def schedule(settled: Settled) -> Transaction[None]:
     """Schedule the measurement of a run whose effect was sent: a durable job, once per run, after the
     interval of the action (E31)."""
     action, now_ms = settled.action, settled.at_ms
-    after_ms = plan_interval(action)
+    after_ms = action.measure_after_ms
     if action.status is not Status.EXECUTED or after_ms is None:
         return
     due_ms = now_ms + after_ms
@@ -173,7 +198,7 @@ def schedule(settled: Settled) -> Transaction[None]:
         due_ms=due_ms,
     )
     if first:
-        yield from jobs.enqueue(
+        yield from enqueue_job(
             action.workspace_id,
             MEASURE_JOB,
             action.run_id,
@@ -190,7 +215,6 @@ class RunFacts(Record, kw_only=True):
     sent: tuple[Action, ...]
     by_hand: dict[str, Reading]
     """Numbers that a person reported, by channel."""
-    connections: dict[str, Connection]
     personal: frozenset[str]
     """Channels with only personal e-mail. Their numbers are neither remembered nor compared."""
     earlier: list[tuple[Reading, ...]]
@@ -199,7 +223,7 @@ class RunFacts(Record, kw_only=True):
 
 def is_all_told(sent: tuple[Action, ...]) -> bool:
     """Whether only a person can tell what became of it."""
-    return not any(map(gives_numbers, sent))
+    return not any(action.gives_numbers for action in sent)
 
 
 async def read_all(
@@ -228,7 +252,7 @@ async def read_action(services: Services, action: Action) -> Reading:
     channel, source = action.effect.channel, action.effect.connector
     connector: object = services.connectors.get(source)
     if not isinstance(connector, Measurable):
-        return Reading(source=source, channel=channel, status="unavailable", reason=NO_SOURCE)
+        return Reading(source=source, channel=channel, status="unavailable")
     seconds = services.limits.connector_timeout_seconds
     try:
         return await asyncio.wait_for(connector.measure(action, seconds), seconds)
@@ -275,8 +299,8 @@ async def _read_campaign(
 
 def read_facts(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[RunFacts]:
     planned = yield from find(workspace_id, run_id)
-    of_run = yield from actions.run_actions(workspace_id, run_id)
-    sent = tuple(action for action in of_run if action.status is Status.EXECUTED and plan_interval(action))
+    of_run = yield from list_actions(workspace_id, run_id)
+    sent = tuple(action for action in of_run if action.status is Status.EXECUTED and action.measure_after_ms)
     if planned is None or not sent:
         raise refuse_measurement("Nothing of this run has been sent, so there is nothing to measure.")
     noted = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
@@ -286,7 +310,6 @@ def read_facts(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[RunFacts
         planned=planned,
         sent=sent,
         by_hand={row["channel"]: _read_reported(row) for row in noted},
-        connections=(yield from connection_store.find_all(workspace_id)),
         personal=personal,
         earlier=(yield from _read_earlier(workspace_id, planned, mailed, personal)),
     )
@@ -311,7 +334,7 @@ def _read_earlier(
             continue
         readings = decode_measurement(row["body"]).sources
         if not mailed.isdisjoint(reading.channel for reading in readings):
-            of_run = yield from actions.run_actions(workspace_id, RunId(row["run_id"]))
+            of_run = yield from list_actions(workspace_id, RunId(row["run_id"]))
             left_out = personal | _personal_channels(of_run)
             readings = tuple(reading for reading in readings if reading.channel not in left_out)
         found.append(readings)
@@ -321,7 +344,7 @@ def _read_earlier(
 def _personal_channels(sent: tuple[Action, ...]) -> frozenset[str]:
     """Return the channels with only personal e-mail."""
     used = {each.effect.channel for each in sent}
-    return frozenset(used - {each.effect.channel for each in sent if not is_personal(each)})
+    return frozenset(used - {each.effect.channel for each in sent if not each.is_personal})
 
 
 def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | None]:
@@ -382,14 +405,16 @@ def keep(
     """Store a measurement, unless its numbers equal the last one's (E30). Returns the body of the
     last one in that case, and the asset."""
     workspace_id = asset.workspace_id
-    head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
-    last = yield from find(workspace_id, asset.run_id)
+    rows = yield statements.lock_measurement(workspace_id=workspace_id, run_id=asset.run_id)
+    last = read_scheduled(rows[0]) if rows else None
     if last is not None and last.body is not None and decode_measurement(last.body).sources == found.sources:
-        kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
+        kept = yield from read_asset(workspace_id, last.asset_id or "")
         if kept is not None:
             yield from _remember(facts, kept, found, described, now_ms)
             return last.body, kept
-    yield from actions.insert_asset(asset)
+    event = {"assetId": asset.asset_id, "totals": found.totals, "by": by}
+    yield from note_event(workspace_id, "run_measured", event, now_ms, stream_id=asset.run_id)
+    yield from add_asset(asset)
     yield statements.store_measurement(
         workspace_id=workspace_id,
         run_id=asset.run_id,
@@ -397,8 +422,6 @@ def keep(
         measured_ms=now_ms,
         body=msgspec.json.encode(found).decode(),
     )
-    event = {"assetId": asset.asset_id, "totals": found.totals, "by": by}
-    yield from journal.append_to(head, [journal.NewEvent("run_measured", event)], now_ms)
     yield from _remember(facts, asset, found, described, now_ms)
     return None, asset
 
@@ -410,7 +433,7 @@ def _remember(
     for number, reading in enumerate(found.sources):
         if reading.status == "ok" and reading.channel not in facts.personal:
             sent = [each for each in facts.sent if each.effect.channel == reading.channel]
-            about = f"“{headline(sent[0])}”: " if len(sent) == 1 else ""
+            about = f"“{sent[0].headline}”: " if len(sent) == 1 else ""
             entry = brain.NewEntry(
                 tenant_id=facts.planned.tenant_id,
                 kind="channel_performance",
@@ -462,8 +485,8 @@ def record_reported(
 
 def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
     """Whether a run can have numbers: a connector reads some, or a person reported some."""
-    of_run = yield from actions.run_actions(workspace_id, run_id)
-    if any(action.status is Status.EXECUTED and gives_numbers(action) for action in of_run):
+    of_run = yield from list_actions(workspace_id, run_id)
+    if any(action.status is Status.EXECUTED and action.gives_numbers for action in of_run):
         return True
     return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)))
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import msgspec
 
 from assent.platform import note_event
-from assent.platform.services import Write, actions, jobs
-from assent.platform.values import Asset, AssetId, readable_time
 from assent.sdk import (
+    Asset,
+    AssetId,
     Clock,
     Job,
+    JobDeferred,
     Reason,
     Refusal,
     RunId,
@@ -20,7 +22,11 @@ from assent.sdk import (
     Transaction,
     WorkspaceId,
     bad_argument,
+    complete_job,
+    enqueue_job,
     iso_time,
+    list_actions,
+    readable_time,
 )
 from assent_launch.learning import measurement
 from assent_launch.learning.measurement import Measurement, RunFacts, refuse_measurement, refuse_unmeasured
@@ -31,7 +37,7 @@ R = TypeVar("R")
 async def measure_job(services: Services, job: Job) -> bool:
     """Measure a run and complete the job. If all sources are empty, record that."""
     if (early_ms := job.due_ms - services.clock.now_ms()) > 0:
-        raise jobs.JobDeferred(early_ms)  # the clock was set back after the claim
+        raise JobDeferred(early_ms)  # the clock was set back after the claim
     try:
         await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule", job=job)
     except Refusal as refusal:
@@ -53,14 +59,15 @@ async def measure(
     sent = facts.sent
     if facts.planned.due_ms > now_ms:
         _refuse_early(facts, now_ms)
-    readings = await measurement.read_all(services, sent, facts.by_hand, facts.connections, now_ms)
+    connections = await services.connections.list_all(workspace_id)
+    readings = await measurement.read_all(services, sent, facts.by_hand, connections, now_ms)
     if all(reading.status != "ok" for reading in readings):
         tried = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
 
         def note_empty() -> Transaction[None]:
             yield from note_event(workspace_id, "measurement_empty", tried, now_ms, stream_id=run_id)
             if job is not None:
-                yield from jobs.complete_with_work(job, now_ms)
+                yield from complete_job(job, now_ms)
 
         await services.store.write(note_empty)
         if measurement.is_all_told(sent):
@@ -87,7 +94,7 @@ async def measure(
     def keep() -> Transaction[tuple[Measurement, Asset]]:
         last, kept = yield from measurement.keep(facts, asset, found, described, by, now_ms)
         if job is not None:
-            yield from jobs.complete_with_work(job, now_ms)
+            yield from complete_job(job, now_ms)
         if last is None:
             return found, kept
         return measurement.decode_measurement(last), kept
@@ -102,13 +109,13 @@ async def report_numbers(
     channel: str,
     metrics: dict[str, float],
     source: str,
-    write: Write[dict[str, float], R],
+    write: Callable[[Callable[[], Transaction[dict[str, float]]]], Awaitable[R]],
 ) -> R:
     """Store numbers that a person read, and measure the run with them if it is due. `write` gets all of the channel."""
     now_ms = clock.now_ms()
 
     def begin() -> Transaction[dict[str, float]]:
-        of_run = yield from actions.run_actions(workspace_id, run_id)
+        of_run = yield from list_actions(workspace_id, run_id)
         sent = sorted({action.effect.channel for action in of_run if action.status is Status.EXECUTED})
         if not sent:
             raise refuse_measurement("Nothing of this run has been sent.")
@@ -118,7 +125,7 @@ async def report_numbers(
         planned = yield from measurement.find(workspace_id, run_id)
         if planned is not None and planned.due_ms <= now_ms:
             key, payload = f"{run_id}:{now_ms}", {"runId": run_id}
-            yield from jobs.enqueue(
+            yield from enqueue_job(
                 workspace_id, measurement.MEASURE_JOB, key, payload, due_ms=now_ms, now_ms=now_ms
             )
         return kept

@@ -14,10 +14,9 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from assent.platform import digest
-from assent.platform.services import ApprovalEnded, Decided, Erased, Staged, tenancy
-from assent.platform.values import Asset, MemoryUsed, Move, derive_uuid7, keeps_requests, keeps_text
-from assent.sdk import Action, Record, Row, Transaction, WireRecord, WorkspaceId
+from assent.platform import ApprovalEnded, Decided, Erased, Staged
+from assent.sdk import DEFAULT_TENANT as DEFAULT_TENANT
+from assent.sdk import Action, Asset, Record, Row, Transaction, WireRecord, WorkspaceId, derive_id, digest
 from assent_launch.component import statements
 
 Kind = Literal[
@@ -49,7 +48,6 @@ ASKED: Final = "asked"
 LOGGED: Final = "logged"
 """A fact of a risky claim: a check found it, and no person refused it."""
 
-DEFAULT_TENANT: Final = tenancy.DEFAULT_TENANT
 MAX_EXCERPT: Final = 4_000
 MAX_QUERY_WORDS: Final = 12
 
@@ -95,7 +93,7 @@ def tenant_of(tenant_id: str | None) -> str:
 def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transaction[str | None]:
     """Store a memory; returns None if its natural key exists (E33)."""
     # The id is made from the key, because a store may run a transaction twice.
-    entry_id = derive_uuid7(now_ms, f"{workspace_id}:{entry.natural_key}".encode())
+    entry_id = derive_id(now_ms, f"{workspace_id}:{entry.natural_key}".encode())
     made = yield statements.insert_brain_entry(
         workspace_id=workspace_id,
         entry_id=entry_id,
@@ -254,18 +252,18 @@ def remember_decision(decided: Decided) -> Transaction[None]:
     again."""
     action, before, facts, now_ms = decided.action, decided.before, decided.facts, decided.at_ms
     workspace_id = action.workspace_id
-    if decided.move is Move.APPROVE and decided.first and keeps_text(action):
+    if decided.move == "approve" and decided.first and action.keeps_text:
         entry = decision_entry(action, "approval", facts)
         if (yield from remember(workspace_id, entry, now_ms)) is None:
             yield from _set_approval_state(action, action.revision, "confirmed")
-    if decided.move is Move.REJECT and keeps_text(action):
+    if decided.move == "reject" and action.keeps_text:
         yield from remember(workspace_id, decision_entry(action, "rejection", facts), now_ms)
-    if decided.move is Move.EDIT:
-        if "body" in decided.changed and keeps_text(action) and keeps_text(before):
+    if decided.move == "edit":
+        if "body" in decided.changed and action.keeps_text and before.keeps_text:
             yield from remember(
                 workspace_id, decision_entry(action, "edit", facts, before.effect.body), now_ms
             )
-        if decided.asked and keeps_requests(action) and keeps_requests(before):
+        if decided.asked and action.keeps_requests and before.keeps_requests:
             yield from remember(workspace_id, lesson_entry(action, decided.asked, facts), now_ms)
 
 
@@ -296,6 +294,14 @@ def _decision_key(action: Action, kind: str, revision: int) -> str:
 
 def _origin(action: Action, facts: dict[str, Any]) -> dict[str, Any]:
     return {"by": facts.get("by"), "assurance": facts.get("assurance"), "revision": action.revision}
+
+
+class MemoryUsed(WireRecord):
+    """A memory that changed a draft, and how."""
+
+    entry_id: str
+    kind: str
+    how: str = ""
 
 
 def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:

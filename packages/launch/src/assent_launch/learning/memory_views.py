@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform import digest, note_event
-from assent.platform.services import run_views
-from assent.platform.values import like
-from assent.sdk import Record, Row, Transaction, WorkspaceId
+from assent.platform import count_drafts, note_event
+from assent.sdk import Record, Row, Transaction, WorkspaceId, digest, like_pattern
 from assent_launch.component import statements
 from assent_launch.learning import memory as brain
 from assent_launch.learning.memory import Entry, Kind, NewEntry, State
@@ -65,7 +63,7 @@ def entries(workspace_id: WorkspaceId, wanted: MemoryFilter, most: int) -> Trans
             kind=kind,
             tenant_id=wanted.tenant_id,
             state=wanted.state,
-            pattern=like(wanted.search),
+            pattern=like_pattern(wanted.search),
             before=wanted.before,
             most=most + 1,
         )
@@ -82,9 +80,7 @@ def _count_uses(workspace_id: WorkspaceId, entry_id: str) -> Transaction[Uses]:
     used = yield statements.list_memory_uses(workspace_id=workspace_id, entry_id=entry_id, most=USES_COUNTED)
     if not used:
         return Uses()
-    found = yield from run_views.count_drafts(
-        workspace_id, ((row["run_id"], row["asset_id"]) for row in used)
-    )
+    found = yield from count_drafts(workspace_id, ((row["run_id"], row["asset_id"]) for row in used))
 
     def count(*statuses: str, changed: int | None = None) -> int:
         fits = (each for each in found if each.status in statuses and changed in (None, each.changed))

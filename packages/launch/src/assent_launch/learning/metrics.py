@@ -20,6 +20,9 @@ from assent.sdk import Record
 Kind = Literal["count", "rate", "money"]
 Role = Literal["exposure", "response", "delivery"]
 
+NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
+"""The reason why a channel whose connector measures nothing has no numbers."""
+
 LARGEST: Final = 10**12
 """The largest credible number of one message."""
 

@@ -8,10 +8,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from assent.platform import EffectTypes, truncate
-from assent.platform.services import ChannelResult, Origin, RunResult, StatusPart, StatusQuery, read_names
-from assent.platform.values import Asset, readable_time
-from assent.sdk import SuggestedCall, Transaction, WireRecord, WorkspaceId, from_record, iso_time
+from assent.platform import (
+    ChannelResult,
+    EffectTypes,
+    Origin,
+    RunResult,
+    StatusPart,
+    StatusQuery,
+    cut,
+    read_heads,
+)
+from assent.sdk import (
+    Asset,
+    SuggestedCall,
+    Transaction,
+    WireRecord,
+    WorkspaceId,
+    from_record,
+    iso_time,
+    readable_time,
+)
 from assent_launch.learning import credits, measurement, memory
 from assent_launch.learning.measurement import Measurement, Scheduled, decode_measurement
 from assent_launch.learning.memory import Entry
@@ -134,7 +150,7 @@ def read_status(query: StatusQuery) -> Transaction[StatusPart]:
     """Read what was measured since a time, what is due, and the lessons."""
     workspace_id, now_ms, tenant_id = query.workspace_id, query.now_ms, query.tenant_id or ""
     read = yield from measurement.list_read(workspace_id, query.since_ms, LISTED, tenant_id)
-    named = yield from read_names(workspace_id, (), [each.run_id for each in read])
+    heads = yield from read_heads(workspace_id, [each.run_id for each in read])
     due = []
     for each in (yield from measurement.due(workspace_id, 2 * LISTED, tenant_id)):
         if (yield from measurement.has_source(workspace_id, each.run_id)):
@@ -142,7 +158,8 @@ def read_status(query: StatusQuery) -> Transaction[StatusPart]:
     lessons = yield from _read_lessons(query)
     rules = yield from memory.read_rules(workspace_id, query.tenant_id)
     measured = tuple(
-        _make_entry(each, named.runs.get(each.run_id, ("", ""))[0], query.effects) for each in read
+        _make_entry(each, heads[each.run_id].name if each.run_id in heads else "", query.effects)
+        for each in read
     )
     return StatusPart(
         extra={
@@ -213,7 +230,7 @@ def _make_entry(found: Scheduled, about: str, effects: EffectTypes) -> MeasuredE
 
 
 def _short(lesson: Entry) -> str:
-    return truncate(" ".join(lesson.body.split()), MAX_LESSON)
+    return cut(" ".join(lesson.body.split()), MAX_LESSON)
 
 
 def _show(

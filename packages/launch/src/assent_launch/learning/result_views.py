@@ -6,14 +6,13 @@ The caller checks access.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from assent.platform.services import RunHead, SentCounts, actions, journal, run_views
-from assent.sdk import Record, RunId, Status, Transaction, WorkspaceId
+from assent.platform import count_sent, find_last_event, read_heads
+from assent.sdk import Record, RunId, Status, Transaction, WorkspaceId, list_actions
 from assent_launch.learning import measurement
-from assent_launch.learning.measurement import Scheduled
 
 RUNS: Final = 100
 """Measured runs of a period that are read, and as many of the time before it."""
@@ -53,7 +52,10 @@ class Results(Record, kw_only=True):
     """Stored measurements from before the period, the latest first."""
     waiting: tuple[ResultRun, ...]
     """The soonest due first."""
-    counts: SentCounts
+    sent: int
+    """How many actions went out, failed, or have an unknown outcome."""
+    failed: int
+    unknown: int
 
 
 class MeasurableRun(Record):
@@ -71,42 +73,44 @@ def read_results(workspace_id: WorkspaceId, since_ms: int, tenant_id: str = "") 
     inside = [each for each in read if (each.measured_ms or 0) > since_ms]
     outside = [each for each in read if (each.measured_ms or 0) <= since_ms]
     due = yield from measurement.list_unmeasured(workspace_id, since_ms, WAITING, tenant_id)
-    heads = yield from run_views.read_heads(workspace_id, [each.run_id for each in (*inside[:RUNS], *due)])
+    heads = yield from read_heads(workspace_id, [each.run_id for each in (*inside[:RUNS], *due)])
+    runs = {
+        each.run_id: ResultRun(
+            run_id=head.run_id,
+            operator=head.operator,
+            name=head.name,
+            created_ms=head.created_ms,
+            tenant_id=each.tenant_id,
+            due_ms=each.due_ms,
+            measured_ms=each.measured_ms,
+            body=each.body,
+            sent_ms=head.sent_ms if each.measured_ms is not None else None,
+        )
+        for each in (*inside[:RUNS], *due)
+        if (head := heads.get(each.run_id)) is not None
+    }
     waiting = []
     for each in due:
-        if (head := heads.get(each.run_id)) is not None:
-            waiting.append((yield from _read_waiting(workspace_id, head, each)))
+        if (run := runs.get(each.run_id)) is not None:
+            waiting.append((yield from _read_waiting(workspace_id, run)))
+    counts = yield from count_sent(workspace_id, since_ms, MOST_COUNTED, tenant_id)
     return Results(
-        measured=tuple(_make_run(head, each) for each in inside[:RUNS] if (head := heads.get(each.run_id))),
+        measured=tuple(runs[each.run_id] for each in inside[:RUNS] if each.run_id in runs),
         more=len(inside) > RUNS,
         earlier=tuple(each.body for each in outside[:RUNS] if each.body is not None),
         waiting=tuple(waiting),
-        counts=(yield from run_views.count_sent(workspace_id, since_ms, MOST_COUNTED, tenant_id)),
+        sent=counts.sent,
+        failed=counts.failed,
+        unknown=counts.unknown,
     )
 
 
-def _make_run(head: RunHead, planned: Scheduled, **more: Any) -> ResultRun:
-    return ResultRun(
-        run_id=head.run_id,
-        tenant_id=planned.tenant_id,
-        operator=head.operator,
-        name=head.name,
-        created_ms=head.created_ms,
-        due_ms=planned.due_ms,
-        measured_ms=planned.measured_ms,
-        body=planned.body,
-        sent_ms=head.sent_ms if planned.measured_ms is not None else None,
-        **more,
-    )
-
-
-def _read_waiting(workspace_id: WorkspaceId, head: RunHead, planned: Scheduled) -> Transaction[ResultRun]:
-    noted = yield from measurement.list_reported(workspace_id, head.run_id)
-    empty = yield from journal.find_last(workspace_id, head.run_id, "measurement_empty")
+def _read_waiting(workspace_id: WorkspaceId, run: ResultRun) -> Transaction[ResultRun]:
+    noted = yield from measurement.list_reported(workspace_id, run.run_id)
+    empty = yield from find_last_event(workspace_id, run.run_id, "measurement_empty")
     said = msgspec.json.decode(empty.body).get("sources", ()) if empty is not None else ()
-    return _make_run(
-        head,
-        planned,
+    return msgspec.structs.replace(
+        run,
         empty_at_ms=empty.at_ms if empty is not None else None,
         empty=tuple(
             (str(each.get("channel", "")), str(each.get("source", "")), str(each.get("reason") or ""))
@@ -120,10 +124,10 @@ def _read_waiting(workspace_id: WorkspaceId, head: RunHead, planned: Scheduled) 
 
 def find_measurable(workspace_id: WorkspaceId, run_id: str) -> Transaction[MeasurableRun | None]:
     """Find a run that people may enter numbers for; None if nothing of it went out."""
-    of_run = yield from actions.run_actions(workspace_id, RunId(run_id))
+    of_run = yield from list_actions(workspace_id, RunId(run_id))
     sent = [action for action in of_run if action.status is Status.EXECUTED]
     if not sent:
         return None
-    heads = yield from run_views.read_heads(workspace_id, (run_id,))
+    heads = yield from read_heads(workspace_id, (run_id,))
     channels = {action.effect.channel: action.view.mail for action in sent}
     return MeasurableRun(RunId(run_id), heads[run_id].name, channels)

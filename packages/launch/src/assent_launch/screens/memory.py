@@ -11,9 +11,6 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.platform import is_uuid
-from assent.platform.pages import lists
-from assent.platform.services import tenancy
 from assent.sdk import (
     LOOK_AND_SEND,
     SEND,
@@ -23,8 +20,13 @@ from assent.sdk import (
     PageProblem,
     PageRefused,
     Screen,
+    Tenant,
     Transaction,
     Visit,
+    find_tenant,
+    is_uuid,
+    list_tenants,
+    with_query,
 )
 from assent_launch.learning import memory as brain
 from assent_launch.learning import memory_views
@@ -118,7 +120,7 @@ async def memory(visit: Visit) -> Response:
     kind = next((each for each in memory_views.GROUPS[group] if each == visit.query("kind")), None)
     state, before = visit.choice("state", STATE_BADGES), visit.cursor()
 
-    def look() -> Transaction[tuple[memory_views.MemoryPage, tuple[tenancy.Tenant, ...]]]:
+    def look() -> Transaction[tuple[memory_views.MemoryPage, tuple[Tenant, ...]]]:
         wanted = memory_views.MemoryFilter(
             kinds=(kind,) if kind is not None else memory_views.GROUPS[group],
             tenant_id=tenant,
@@ -127,14 +129,14 @@ async def memory(visit: Visit) -> Response:
             before=before,
         )
         found = yield from memory_views.entries(visit.workspace_id, wanted, ENTRIES)
-        return found, tuple((yield from tenancy.list_tenants(visit.workspace_id)))
+        return found, tuple((yield from list_tenants(visit.workspace_id)))
 
     found, tenants = await visit.read(look)
     asked = {"group": group, "q": search, "tenant": tenant, "kind": kind or "", "state": state}
     values = {
         "memories": [entry_row(entry, found.uses.get(entry.entry_id), visit) for entry in found.entries],
         "tabs": [
-            (label, lists.with_query("/memory", {"group": id}), id == group)
+            (label, with_query("/memory", {"group": id}), id == group)
             for id, (label, _) in GROUP_TEXTS.items()
         ],
         "about": GROUP_TEXTS[group][1],
@@ -143,7 +145,7 @@ async def memory(visit: Visit) -> Response:
         "tenant": tenant,
         "tenants": tenants,
         "kinds": [
-            (label, lists.with_query("/memory", {**asked, "kind": id}), id == asked["kind"])
+            (label, with_query("/memory", {**asked, "kind": id}), id == asked["kind"])
             for id, label in (("", "All"), *((each, KIND_NAMES[each]) for each in memory_views.GROUPS[group]))
         ],
         "kind": asked["kind"],
@@ -153,8 +155,8 @@ async def memory(visit: Visit) -> Response:
         "can_write": group != "decisions",
         "did": DID.get(visit.query("did"), ""),
         "undo": await _offer_undo(visit),
-        "older": lists.with_query("/memory", {**asked, "before": found.older}) if found.older else None,
-        "newest": lists.with_query("/memory", asked) if before else None,
+        "older": with_query("/memory", {**asked, "before": found.older}) if found.older else None,
+        "newest": with_query("/memory", asked) if before else None,
     }
     return visit.page("memory.html", values)
 
@@ -213,7 +215,7 @@ async def change(visit: Visit) -> Response:
         raise PageRefused(NO_SUCH_ENTRY)
     group = next((id for id, kinds in memory_views.GROUPS.items() if entry.kind in kinds), "rules")
     did = {"group": group, "did": wanted, "entry": entry_id}
-    return visit.go(lists.with_query("/memory", did) + (f"#memory-{entry_id}" if wanted != DELETE else ""))
+    return visit.go(with_query("/memory", did) + (f"#memory-{entry_id}" if wanted != DELETE else ""))
 
 
 async def _ask_first(visit: Visit, entry: Entry, wanted: str, form: dict[str, str]) -> None:
@@ -242,7 +244,7 @@ async def write(visit: Visit) -> Response:
     }
     subject = visit.here(f"memory-write {old.entry_id if old is not None else ''}")
     advice: dict[str, str] = {}
-    tenants = await visit.read(lambda: tenancy.list_tenants(visit.workspace_id))
+    tenants = await visit.read(lambda: list_tenants(visit.workspace_id))
     if visit.request.method == "POST":
         form = await visit.form(subject)
         typed["body"] = form.get("body", "").strip()
@@ -251,12 +253,12 @@ async def write(visit: Visit) -> Response:
                 form.get("kind", "") if form.get("kind") in memory_views.WRITTEN else typed["kind"]
             )
             wanted = form.get("tenant", "")
-            known = await visit.read(lambda: tenancy.find_tenant(visit.workspace_id, wanted))
+            known = await visit.read(lambda: find_tenant(visit.workspace_id, wanted))
             typed["tenant"] = wanted if known is not None else brain.DEFAULT_TENANT
         advice = await _save(visit, form, typed, old)
         if not advice:
             group = next(id for id, kinds in memory_views.GROUPS.items() if typed["kind"] in kinds)
-            return visit.go(lists.with_query("/memory", {"group": group}))
+            return visit.go(with_query("/memory", {"group": group}))
     values = {
         "old": old,
         "typed": typed,

@@ -7,16 +7,13 @@ shown as zero (E100). Numbers entered by a person are marked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.platform import Connection, EffectTypes, is_uuid
-from assent.platform.pages import charts, lists, name_operator, times
-from assent.platform.services import connection_store, tenancy
-from assent.platform.values import NO_SOURCE
+from assent.platform import EffectTypes
 from assent.sdk import (
     LOOK_AND_SEND,
     Link,
@@ -25,12 +22,17 @@ from assent.sdk import (
     PageRefused,
     Record,
     Screen,
+    Tenant,
     Transaction,
     Visit,
+    is_uuid,
+    list_tenants,
+    with_query,
 )
 from assent_launch.learning import measuring, metrics, result_views
 from assent_launch.learning.measurement import Measurement, decode_measurement
 from assent_launch.learning.recommend import group_numbers
+from assent_launch.screens import charts
 
 PERIODS: Final = (("28", "28 days"), ("91", "3 months"), ("all", "All time"))
 """The periods by their name in the address; the first one is the default."""
@@ -65,7 +67,7 @@ def describe_change(value: float, usual: float | None, runs: int) -> tuple[str, 
 
 def explain_gap(reason: str) -> str:
     """Why a source has no numbers, as the end of a sentence."""
-    if reason == NO_SOURCE:
+    if reason == metrics.NO_SOURCE:
         return "the channel gives the server none"
     return reason.rstrip(".") or "the source gave no reason"
 
@@ -270,14 +272,17 @@ async def results(visit: Visit) -> Response:
     effects, period = visit.services.effects, visit.choice("period", dict(PERIODS)) or PERIODS[0][0]
     since_ms, tenant = -1, visit.query("tenant").strip()[:64]
     if period != "all":
-        since_ms = times.day_start(times.day_of(visit.now_ms) - timedelta(days=int(period) - 1))
+        first = datetime.fromtimestamp(visit.now_ms / 1000, visit.zone).date() - timedelta(
+            days=int(period) - 1
+        )
+        since_ms = int(datetime.combine(first, time(), visit.zone).timestamp() * 1000)
 
-    def look() -> Transaction[tuple[result_views.Results, dict[str, Connection], list[tenancy.Tenant]]]:
+    def look() -> Transaction[tuple[result_views.Results, list[Tenant]]]:
         found = yield from result_views.read_results(visit.workspace_id, since_ms, tenant)
-        connected = yield from connection_store.find_all(visit.workspace_id)
-        return found, connected, (yield from tenancy.list_tenants(visit.workspace_id))
+        return found, (yield from list_tenants(visit.workspace_id))
 
-    found, connected, tenants = await visit.read(look)
+    found, tenants = await visit.read(look)
+    connected = await visit.services.connections.list_all(visit.workspace_id)
     measured = []
     for run in reversed(found.measured):
         decoded = decode_measurement(run.body or "")
@@ -295,20 +300,20 @@ async def results(visit: Visit) -> Response:
         "tenant": tenant,
         "tenants": tenants,
         "periods": [
-            (label, lists.with_query("/results", {**kept, "period": id, "metric": chosen}), id == period)
+            (label, with_query("/results", {**kept, "period": id, "metric": chosen}), id == period)
             for id, label in PERIODS
         ],
         "tiles": [_tile(series[metric], metric == chosen, kept) for metric in offered[:TILES]],
         "others": [
-            (_name(metric), lists.with_query("/results", {**kept, "metric": metric}), metric == chosen)
+            (_name(metric), with_query("/results", {**kept, "metric": metric}), metric == chosen)
             for metric in offered[TILES:]
         ],
-        "sent": write_count(found.counts.sent),
-        "sent_note": describe_counts(found.counts.failed, found.counts.unknown),
+        "sent": write_count(found.sent),
+        "sent_note": describe_counts(found.failed, found.unknown),
         "chart": _chart(shown, having, visit) if chosen else None,
         "channels": _channels(chosen, [each.numbers for each in having], effects) if chosen else [],
         "chosen": _name(chosen),
-        "times": _best_times(shown, having) if chosen else None,
+        "times": _best_times(shown, having, visit.zone) if chosen else None,
         "gaps": _list_gaps(visit, measured, live),
         "funnel": _funnel(runs),
         "runs": [_run_row(visit, each, offered[:TILES]) for each in reversed(measured)][:SHOWN_RUNS],
@@ -333,7 +338,7 @@ def _tile(series: Series, chosen: bool, kept: dict[str, str]) -> dict[str, Any]:
         "words": words,
         "tone": tone,
         "chosen": chosen,
-        "href": lists.with_query("/results", {**kept, "metric": series.metric}),
+        "href": with_query("/results", {**kept, "metric": series.metric}),
     }
 
 
@@ -342,7 +347,7 @@ def _chart(series: Series, measured: Sequence[MeasuredRun], visit: Visit) -> dic
     values, shown = series.values[-COLUMNS:], measured[-COLUMNS:]
     drawn = charts.draw_columns(values, series.usual)
     every = -(-len(shown) // LABELS)
-    days = [times.when(each.run.created_ms, visit.now_ms).day.rpartition(" ")[0] for each in shown]
+    days = [visit.when(each.run.created_ms).day.rpartition(" ")[0] for each in shown]
     earlier = "one earlier run" if series.usual_runs == 1 else f"{series.usual_runs} earlier runs"
     return {
         "drawn": drawn,
@@ -388,14 +393,14 @@ def _channels(metric: str, runs: Sequence[RunNumbers], effects: EffectTypes) -> 
             "length": length,
             "chart": chart,
         }
-        for channel, total, length, chart in zip(found, sums, charts.draw_rows(sums), drawn, strict=True)
+        for channel, total, length, chart in zip(found, sums, charts.draw_lengths(sums), drawn, strict=True)
     ]
 
 
-def _best_times(series: Series, measured: Sequence[MeasuredRun]) -> dict[str, Any] | None:
+def _best_times(series: Series, measured: Sequence[MeasuredRun], zone: tzinfo) -> dict[str, Any] | None:
     """A heat map of when runs went out and how well they did; None with too few runs."""
     moments = [
-        datetime.fromtimestamp(each.run.sent_ms / 1000, times.reader_zone()) if each.run.sent_ms else None
+        datetime.fromtimestamp(each.run.sent_ms / 1000, zone) if each.run.sent_ms else None
         for each in measured
     ]
     cells = average_by_time(series.values, moments)
@@ -456,8 +461,8 @@ def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live:
     """Why a channel has no numbers, and the button that mends it."""
     effects = visit.services.effects
     info = effects.connectors.get(source)
-    button = ("Add numbers", lists.with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}))
-    if reason != NO_SOURCE and info is not None and info.auth_mode != "none" and source not in live:
+    button = ("Add numbers", with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}))
+    if reason != metrics.NO_SOURCE and info is not None and info.auth_mode != "none" and source not in live:
         button = (f"Connect {info.label}", f"/connect/{source}?workspace={visit.workspace_id}")
     elif not effects.has_channel(channel):
         button = ("Manage", "/connectors")
@@ -483,12 +488,12 @@ def _run_row(visit: Visit, each: MeasuredRun, shown: Sequence[str]) -> dict[str,
     ]
     return {
         "href": f"/runs/{each.run.run_id}/story",
-        "title": each.run.name or name_operator(effects, each.run.operator),
+        "title": each.run.name or effects.name_operator(each.run.operator),
         "at": visit.when(each.run.measured_ms),
         "values": [metrics.amount(value) if value is not None else "" for value in own.values()],
         "sources": sources,
         "move": each.found.next_move,
-        "add": lists.with_query(NUMBERS_PATH, {"run": each.run.run_id}),
+        "add": with_query(NUMBERS_PATH, {"run": each.run.run_id}),
     }
 
 
@@ -496,7 +501,7 @@ def _waiting_row(visit: Visit, run: result_views.ResultRun, live: set[str]) -> d
     effects = visit.services.effects
     return {
         "href": f"/runs/{run.run_id}/story",
-        "title": run.name or name_operator(effects, run.operator),
+        "title": run.name or effects.name_operator(run.operator),
         "due": visit.when(run.due_ms),
         "is_due": run.due_ms <= visit.now_ms,
         "tried": visit.when(run.empty_at_ms),
@@ -505,7 +510,7 @@ def _waiting_row(visit: Visit, run: result_views.ResultRun, live: set[str]) -> d
             (effects.page_label(channel), metrics.describe_numbers(given))
             for channel, given, _ in run.by_hand
         ],
-        "add": lists.with_query(NUMBERS_PATH, {"run": run.run_id}),
+        "add": with_query(NUMBERS_PATH, {"run": run.run_id}),
     }
 
 
@@ -543,13 +548,13 @@ async def numbers(visit: Visit) -> Response:
         "channels": [
             (
                 effects.page_label(id),
-                lists.with_query(NUMBERS_PATH, {"run": run_id, "channel": id}),
+                with_query(NUMBERS_PATH, {"run": run_id, "channel": id}),
                 id == channel,
             )
             for id in run.channels
         ],
         "channel": effects.page_label(channel),
-        "action": lists.with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}),
+        "action": with_query(NUMBERS_PATH, {"run": run_id, "channel": channel}),
         "fields": [(name, metrics.name_number(name).capitalize(), typed.get(name, "")) for name in fields],
         "source": typed.get("source", ""),
         "advice": advice,
@@ -563,8 +568,8 @@ def find_mistakes(typed: dict[str, str], fields: tuple[str, ...]) -> dict[str, s
     found = {}
     given = {name: text for name in fields if (text := _bare(typed.get(name, "")))}
     for name, text in given.items():
-        number = lists.whole_number(text, 13)
-        if number is None or number > metrics.LARGEST:
+        is_number = text.isascii() and text.isdigit() and len(text) <= 13
+        if not is_number or int(text) > metrics.LARGEST:
             found[name] = "Enter a whole number, or leave it empty."
     if not given:
         found[fields[0]] = "Enter at least one number."

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from assent.platform import find_brand, truncate
+from assent.platform import cut
 from assent.sdk import (
     DAY_MS,
     Action,
@@ -32,6 +32,7 @@ from assent.sdk import (
     StoreUnavailable,
     Transaction,
     WorkspaceId,
+    find_brand,
     from_row,
 )
 from assent_launch.component import statements
@@ -133,7 +134,7 @@ def headline(title: str, body: str) -> str:
         return " ".join(title.split())
     lines = (re.sub(r"[#>*_`~\[\]|-]+", " ", line) for line in body.splitlines())
     first = next((" ".join(line.split()) for line in lines if line.strip()), "Post")
-    return truncate(first, MAX_HEADLINE_CHARS)
+    return cut(first, MAX_HEADLINE_CHARS)
 
 
 def find_post_of(action: Action) -> Transaction[SitePost | None]:

@@ -23,16 +23,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from assent.platform import (
-    MAX_LINK_CHARS,
-    find_brand,
-    find_logo,
-    is_uuid,
-    plain_lines,
-    render_markdown,
-    run_apart,
-)
-from assent.platform.services import pictures
 from assent.sdk import (
     NOT_FOUND,
     PageProblem,
@@ -41,7 +31,12 @@ from assent.sdk import (
     Record,
     Services,
     WorkspaceId,
+    find_brand,
+    is_uuid,
     iso_time,
+    plain_lines,
+    render_markdown,
+    run_apart,
 )
 from assent_launch.site import feed as site_feed
 from assent_launch.site.feed import FEED_PATH, SitePost, Visits, post_path
@@ -145,7 +140,8 @@ RENDERED_KEPT: Final = 64
 FEED_CACHE: Final = "public, max-age=300"
 _POST_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,3}")
-_WEB: Final = re.compile(r"https?://[^/\s]\S*", re.IGNORECASE)
+_WEB: Final = re.compile(r"(?=.{1,2000}\Z)https?://[^/\s]\S*", re.IGNORECASE)
+"""An address that every browser and server accepts."""
 
 
 class ShownPost(Record):
@@ -244,10 +240,7 @@ class FeedPages:
         if _NUMBER.fullmatch(number) is None or int(number) >= len(post.media):
             raise PageRefused(NOT_FOUND)
         digest = post.media[int(number)].digest
-        found = await self._store.read(partial(pictures.find, post.workspace_id, digest))
-        if found is None:
-            raise PageRefused(NOT_FOUND)
-        return self._pages.show_picture(request, found)
+        return await self._pages.show_picture(request, post.workspace_id, digest)
 
     async def go(self, request: Request) -> Response:
         """Redirect to the Nth link of a post."""
@@ -296,11 +289,8 @@ class FeedPages:
 
     async def logo(self, request: Request) -> Response:
         """The logo of the workspace. As public as its posts."""
-        brand = await self._store.read(partial(find_brand, await self._require_posts(request)))
-        found = await self._store.read(partial(find_logo, brand.workspace_id, brand.logo_digest))
-        if found is None or request.path_params["digest"] != brand.logo_name:
-            raise PageRefused(NOT_FOUND)
-        return Response(found.content, media_type=found.media_type, headers=self._pages.picture_headers)
+        workspace_id = await self._require_posts(request)
+        return await self._pages.show_logo(workspace_id, request.path_params["digest"])
 
     async def _require_posts(self, request: Request) -> WorkspaceId:
         """Return the workspace of a site on which something was published."""
@@ -349,7 +339,7 @@ def show(post: SitePost) -> ShownPost:
     links = list(rendered.links)
     below = []
     for url in (post.link, *(media.url for media in post.media if not media.digest)):
-        if _WEB.fullmatch(url) and len(url) <= MAX_LINK_CHARS and url not in links:
+        if _WEB.fullmatch(url) and url not in links:
             below.append((len(links), url))
             links.append(url)
     return ShownPost(rendered.html, tuple(links), tuple(below))

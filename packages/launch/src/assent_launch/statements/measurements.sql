@@ -10,6 +10,17 @@ RETURNING run_id
 SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM launch_measurements
 WHERE workspace_id = :workspace_id AND run_id = :run_id
 
+-- name: lock_measurement [sqlite]
+-- Find it for a change. The single writer is its lock.
+SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM launch_measurements
+WHERE workspace_id = :workspace_id AND run_id = :run_id
+
+-- name: lock_measurement [postgres]
+-- Find it for a change: it stays locked until the transaction ends.
+SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM launch_measurements
+WHERE workspace_id = :workspace_id AND run_id = :run_id
+FOR UPDATE
+
 -- name: list_run_measurements [sqlite]
 -- List when some runs are or were measured, and the results.
 SELECT m.run_id, m.tenant_id, m.asset_id, m.due_ms, m.measured_ms, m.body

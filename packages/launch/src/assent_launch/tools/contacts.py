@@ -7,7 +7,6 @@ from typing import Annotated, Final
 import msgspec
 
 from assent import Effect
-from assent.platform.tools import is_address, line
 from assent.sdk import (
     EXECUTE,
     WRITES,
@@ -25,9 +24,11 @@ from assent.sdk import (
     Tool,
     bad_argument,
     prepare_run,
+    require_line,
 )
 from assent_launch.channels.contacts import CHANNEL_ID, FIELDS, MAX_VALUE_CHARS, contact_text
 from assent_launch.operators import EMAIL
+from assent_launch.tools.requests import is_mailbox
 
 CONNECTOR: Final = "hubspot"
 
@@ -102,12 +103,12 @@ async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
 
 
 def _fields(index: int, contact: Contact) -> dict[str, str]:
-    if not is_address(contact.email.strip()):
+    if not is_mailbox(contact.email) or "<" in contact.email:
         expected = "an e-mail address such as ada@example.org"
         raise bad_argument(f"contacts.{index}.email", expected, repr(contact.email[:80]))
     given = {name.replace("_", ""): getattr(contact, name) for name in contact.__struct_fields__}
     return {
-        name: line(f"contacts.{index}.{name}", value).strip()
+        name: require_line(f"contacts.{index}.{name}", value).strip()
         for name, value in {**given, "email": contact.email.strip().lower()}.items()
         if name in FIELDS.values() and value
     }

@@ -13,10 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform import Connection, Reading, is_expired
-from assent.platform.services import actions, connection_store, long_runs
-from assent.platform.tools import await_within_limit
-from assent.platform.values import TEXT, WORKFLOW, first_uuid7, keeps_text
+from assent.platform import Connection, Reading
 from assent.sdk import (
     DAY_MS,
     Action,
@@ -36,6 +33,7 @@ from assent.sdk import (
     Transaction,
     WorkspaceId,
     iso_time,
+    list_actions_since,
     prepare_run,
 )
 from assent_launch.channels.registry import CONNECTORS, TABLE
@@ -56,7 +54,6 @@ from assent_launch.learning.measurement import Scheduled, decode_measurement
 from assent_launch.learning.memory import Entry
 from assent_launch.learning.metrics import select_credible
 from assent_launch.operators import MEASURE
-from assent_launch.tools.prepare import refuse_webhook
 from assent_launch.tools.requests import Goal, WebhookUrl, make_request
 
 MAX_ACTIONS: Final = 500
@@ -78,17 +75,17 @@ class StoredFacts(Record, kw_only=True):
     due: list[Scheduled]
     by_hand: tuple[ChannelReading, ...]
     lessons: list[Entry]
-    connections: dict[str, Connection]
 
 
 async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, goal: str) -> DiagnosisFacts:
     """Gather all facts about a tenant's campaigns."""
     now_ms = services.clock.now_ms()
     kept = await services.store.read(partial(_read_stored, workspace_id, tenant_id, now_ms))
+    connections = await services.connections.list_all(workspace_id)
     asked = _newest_runs(kept.actions)
     answers, unready = await asyncio.gather(
         asyncio.gather(
-            *(measurement.read_all(services, sent, {}, kept.connections, now_ms) for sent in asked.values())
+            *(measurement.read_all(services, sent, {}, connections, now_ms) for sent in asked.values())
         ),
         _unready(services, workspace_id, kept.actions),
     )
@@ -110,15 +107,14 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
             )
             for each in kept.lessons
         ),
-        unconnected=_list_unconnected(services, kept.connections),
+        unconnected=_list_unconnected(services, connections),
     )
 
 
 def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction[StoredFacts]:
     recent_ms = now_ms - WINDOW_DAYS * DAY_MS
-    since = first_uuid7(max(0, recent_ms))
-    newest = yield from actions.list_of_tenant(workspace_id, tenant_id, since, MAX_ACTIONS)
-    found = tuple(action for action in newest if action.effect.connector != WORKFLOW)
+    newest = yield from list_actions_since(workspace_id, tenant_id, recent_ms, MAX_ACTIONS)
+    found = tuple(action for action in newest if not action.is_step)
     measured = yield from measurement.list_measured(workspace_id, tenant_id, measurement.HISTORY)
     due = yield from measurement.due(workspace_id, measurement.HISTORY)
     lessons = yield from memory.read(workspace_id, tenant_id, kind="lesson", most=LESSONS)
@@ -142,7 +138,6 @@ def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Tran
         due=due,
         by_hand=tuple(by_hand),
         lessons=lessons,
-        connections=(yield from connection_store.find_all(workspace_id)),
     )
 
 
@@ -235,15 +230,17 @@ def _make_action_facts(action: Action, unready: frozenset[str], now_ms: int) -> 
         execution_state=action.execution_state,
         created_ms=action.created_ms,
         executed_ms=action.executed_ms,
-        expired=is_expired(action, now_ms),
+        expired=action.is_expired(now_ms),
         ready=action.effect.connector not in unready,
-        rejection=shorten(action.rejection or "") if keeps_text(action) else "",
+        rejection=shorten(action.rejection or "") if action.keeps_text else "",
         last_attempt=shorten(str(action.metadata.get("lastAttempt", ""))).rstrip("."),
     )
 
 
 NAME: Final = "chieflab_diagnose_marketing"
 MAX_CALLS: Final = 6
+TEXT: Final = "text"
+"""The channel of a text that belongs to none."""
 LOOKS: Final = Behaviour(read_only=False, destructive=False, idempotent=False, open_world=True)
 """Reads from providers and stores the result."""
 
@@ -265,14 +262,13 @@ LABELS: Final = {row.id: row.label for row in TABLE} | {info.id: info.label for 
 
 
 async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> DiagnoseReply:
-    refuse_webhook(call, request.webhook_url)
+    call.require_webhook(request.webhook_url)
     tenant_id = memory.tenant_of(request.tenant_id)
     reading = gather(call.services, call.caller.workspace_id, tenant_id, request.goal or "")
-    facts = await await_within_limit(call, request.webhook_url, reading)
+    facts = await call.await_within_limit(request.webhook_url, reading)
     if facts is None:
-        return await long_runs.begin(
-            call.services, make_request(call, request, MEASURE.id, NAME), DiagnoseReply, {"diagnosis": None}
-        )
+        asked = make_request(call, request, MEASURE.id, NAME)
+        return await call.defer(asked, DiagnoseReply, {"diagnosis": None})
     found = diagnose(msgspec.structs.replace(facts, labels=LABELS))
     draft = Draft(
         type="diagnosis",

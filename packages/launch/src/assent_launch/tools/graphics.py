@@ -11,14 +11,13 @@ from typing import Final
 
 import msgspec
 
-from assent.platform import Problem, digest_of_bytes, printable
-from assent.platform.services import pictures, staging
-from assent.platform.values import PictureView
+from assent.platform import Problem, has_room, printable
 from assent.sdk import (
     WRITES,
     Call,
     Draft,
     Picture,
+    PictureView,
     Preparation,
     PreparedRun,
     Reason,
@@ -26,7 +25,6 @@ from assent.sdk import (
     SuggestedCall,
     Tool,
     bad_argument,
-    from_record,
     prepare_run,
 )
 from assent_launch import operators
@@ -110,8 +108,7 @@ def make_drafts(result: PictureResult) -> tuple[Draft, ...]:
 
 
 def _draft(made: MadePicture, alt: str, warnings: tuple[str, ...]) -> Draft:
-    digest = digest_of_bytes(made.content)
-    picture = from_record(Picture, made, content_type=PNG, alt=alt, digest=digest)
+    picture = Picture.of(made.content, PNG, made.width, made.height, alt)
     channel = find_channel(made.channel)
     label = channel.label if channel is not None else made.channel
     return Draft(
@@ -247,7 +244,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         make_request(call, request, operators.LAUNCH.id, NAME),
         preparation,
         GraphicsReply,
-        lambda assets, staged: {"images": staging.list_images(assets)},
+        lambda assets, staged: {"images": PictureView.list_in(assets)},
     )
 
 
@@ -286,7 +283,7 @@ async def add_one_picture(
 ) -> Preparation:
     """Add one picture beside the posts, as S3 has it, if it can be drawn and stored."""
     workspace_id = call.caller.workspace_id
-    if not await call.services.store.read(lambda: pictures.has_room(workspace_id, MAX_PICTURE_BYTES)):
+    if not await call.services.store.read(lambda: has_room(workspace_id, MAX_PICTURE_BYTES)):
         return preparation
     candidates = dict.fromkeys(filter(None, map(one_line, headlines)))
     for headline in list(candidates)[:MOST_HEADLINES]:

@@ -7,18 +7,9 @@ from typing import Annotated
 
 import msgspec
 
-from assent.platform import EffectTypes, Problem, parse_time
-from assent.platform.services import actions
-from assent.platform.tools import RunText, describe_actions, refuse_unknown_id, require_run
-from assent.platform.values import (
-    Guide,
-    Replay,
-    guidance,
-    guide_unstaged,
-    make_guide,
-    readable_time,
-    run_status,
-    state_in_run,
+from assent.platform import (
+    EffectTypes,
+    Problem,
 )
 from assent.sdk import (
     DAY_MS,
@@ -29,18 +20,23 @@ from assent.sdk import (
     Arguments,
     Behaviour,
     Call,
+    Guide,
     IdempotencyKey,
     PageSize,
     PreparedRun,
     Reason,
     Refusal,
-    Run,
+    Replay,
     RunIdArgument,
     SuggestedCall,
     Tool,
     Transaction,
     WireRecord,
     iso_time,
+    make_guide,
+    parse_time,
+    read_run,
+    readable_time,
     require_run_id,
 )
 from assent_launch import LAUNCH_NEEDS
@@ -107,39 +103,24 @@ class MetricsRecorded(WireRecord, kw_only=True):
 async def measure(call: Call, request: Measure) -> MeasureReply:
     workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
 
-    def look() -> Transaction[tuple[Run, tuple[Action, ...]]]:
-        run = yield from require_run(workspace_id, run_id)
-        return run, (yield from actions.run_actions(workspace_id, run_id))
-
-    run, of_run = await call.services.store.read(look)
+    known = await call.describe_run(run_id)
     found, asset = await measuring.measure(call.services, workspace_id, run_id, by=call.caller.name)
-    sent = tuple(action for action in of_run if action.executed_ms is not None)
-    known = await describe_actions(call, of_run)
-    said = f"{known.said} {describe_results(found, of_run, call.services.effects)}"
-    guide = guide_unstaged(show_results(call, found, known), said, _following(run_id, known.first))
-    states = (state_in_run(action, call.now_ms) for action in of_run)
-    return MeasureReply(
-        ok=True,
-        run_id=run_id,
-        workspace_id=workspace_id,
-        tenant_id=run.tenant_id,
-        assets=(guidance.brief_view(asset),),
-        actions=(),
-        review_url=call.review_url(run_id),
-        agent_guide=guide,
-        stop_rule=guide.stop_rule,
-        side_effects_prepared_but_not_fired=(),
-        external_actions_executed=len(sent),
-        status=run_status(run.status, states, measured=True),
+    head = "\n".join([f"**{known.said}**", *known.lines])
+    return known.answer(
+        MeasureReply,
+        show_results(call, found, head, is_open=known.is_open),
+        f"{known.said} {describe_results(found, known.actions, call.services.effects)}",
+        _following(run_id, known.first),
+        (asset,),
         measurement=found,
         next_move=found.next_move,
     )
 
 
-def show_results(call: Call, found: Measurement, known: RunText) -> str:
+def show_results(call: Call, found: Measurement, head: str, *, is_open: bool) -> str:
     """Return the whole result as Markdown: what was sent, the numbers, what is left, and the next move."""
     effects, now_ms = call.services.effects, call.now_ms
-    parts = ["\n".join([f"**{known.said}**", *known.lines])]
+    parts = [head]
     read_ms = parse_time(found.measured_at)
     when = f", read {readable_time(read_ms, now_ms)}" if read_ms is not None else ""
     numbers = [
@@ -149,7 +130,7 @@ def show_results(call: Call, found: Measurement, known: RunText) -> str:
     if found.baseline:
         usual = [f"- {effects.label(each.channel)} {describe_usual(each)}" for each in found.baseline]
         parts.append("\n".join(["**Earlier**", *usual]))
-    if known.is_open:
+    if is_open:
         parts.append("**Next:** finish what is still open above.")
     parts.append(f"**Advice:** {found.next_move.move} {found.next_move.why}")
     return "\n\n".join(parts)
@@ -208,8 +189,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
 
     def write(begin: Callable[[], Transaction[dict[str, float]]]) -> Awaitable[MetricsRecorded]:
         def record() -> Transaction[MetricsRecorded]:
-            if not (yield from actions.run_actions(workspace_id, run_id)):
-                raise refuse_unknown_id("run")
+            yield from read_run(workspace_id, run_id)
             return answer((yield from begin()))
 
         return call.write_once(request, record, MetricsRecorded)

@@ -6,29 +6,33 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.platform import digest, is_uuid, truncate
-from assent.platform.services import tenancy
-from assent.platform.tools import Cursor
-from assent.platform.values import guide_unstaged
+from assent.platform import cut
 from assent.sdk import (
     READS,
     WRITES,
     Arguments,
     Call,
+    Cursor,
     IdempotencyKey,
     PageSize,
     Preparation,
     PreparedRun,
     Request,
     SuggestedCall,
+    Tenant,
     TenantId,
     TenantIdArgument,
     Tool,
     Transaction,
     WireRecord,
+    add_tenant,
     bad_argument,
+    digest,
+    find_tenant,
     from_record,
+    is_uuid,
     iso_time,
+    list_tenants,
     prepare_run,
 )
 from assent_launch.content.lessons import can_check
@@ -187,7 +191,7 @@ async def brain_forget(call: Call, request: BrainForget) -> Forgotten:
                 request.entry_id,
             )
         yield from memory_views.decide(workspace_id, found.entry_id, "retired", call.caller.name, call.now_ms)
-        body = truncate(" ".join(found.body.split()), MAX_LINE)
+        body = cut(" ".join(found.body.split()), MAX_LINE)
         said = f"Forgotten: “{body}” Later texts no longer have to follow it."
         return Forgotten(
             ok=True, entry=view(msgspec.structs.replace(found, state="retired")), user_message=said
@@ -209,9 +213,9 @@ async def list_voice_samples(call: Call, request: ListVoiceSamples) -> Memories:
     return Memories(ok=True, entries=tuple(view(entry) for entry in found))
 
 
-async def list_tenants(call: Call, request: ListTenants) -> Tenants:
+async def show_tenants(call: Call, request: ListTenants) -> Tenants:
     workspace_id, after, most = call.caller.workspace_id, request.cursor or "", request.limit
-    found = await call.services.store.read(lambda: tenancy.list_tenants(workspace_id, after, most + 1))
+    found = await call.services.store.read(lambda: list_tenants(workspace_id, after, most + 1))
     cursor = found[most - 1].tenant_id if len(found) > most else None
     return Tenants(ok=True, tenants=tuple(map(_view_tenant, found[:most])), next_cursor=cursor)
 
@@ -219,15 +223,15 @@ async def list_tenants(call: Call, request: ListTenants) -> Tenants:
 async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
     def create() -> Transaction[Tenants]:
         workspace_id, tenant_id = call.caller.workspace_id, request.tenant_id
-        yield from tenancy.add_tenant(workspace_id, tenant_id, request.name or tenant_id, call.now_ms)
-        found = yield from tenancy.find_tenant(workspace_id, tenant_id)
+        yield from add_tenant(workspace_id, tenant_id, request.name or tenant_id, call.now_ms)
+        found = yield from find_tenant(workspace_id, tenant_id)
         made = (_view_tenant(found),) if found is not None else ()
         return Tenants(ok=True, tenants=made, next_cursor=None)
 
     return await call.write_once(request, create, Tenants)
 
 
-def _view_tenant(found: tenancy.Tenant) -> TenantView:
+def _view_tenant(found: Tenant) -> TenantView:
     return from_record(TenantView, found, created_at=iso_time(found.created_ms))
 
 
@@ -266,7 +270,6 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
             "chieflab_brain_forget", {"entryId": found[0].entry_id}, "the user takes it back"
         )
         following = (undo, *following)
-    guide = guide_unstaged(shown, said, following)
     return await prepare_run(
         call.services,
         Request(
@@ -278,11 +281,10 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
             tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None and not reads else None,
             key=key,
         ),
-        Preparation(outputs={"entries": len(entries)}),
+        Preparation(outputs={"entries": len(entries)}, next_calls=following, user_message=said, shown=shown),
         BrainReply,
         lambda assets, staged: {
             "entries": entries,
-            "agent_guide": guide,
             "tenant_id": request.tenant_id,
         },
     )
@@ -294,7 +296,7 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
         kept = found[0]
         if kept.kind in memory.RULES and kept.state == "confirmed":
             checked = CHECKED if can_check(kept.body) else NOT_CHECKED
-            return f"Kept as your rule: “{truncate(' '.join(kept.body.split()), MAX_LINE)}” {checked}"
+            return f"Kept as your rule: “{cut(' '.join(kept.body.split()), MAX_LINE)}” {checked}"
         said = f"Remembered: {_line(kept)}"
         if kept.state != "proposed":
             return said
@@ -309,9 +311,9 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
 
 
 def _line(entry: Entry) -> str:
-    cut = truncate(" ".join(entry.body.split()), MAX_LINE)
+    shown = cut(" ".join(entry.body.split()), MAX_LINE)
     unsure = ", not confirmed" if entry.state == "proposed" else ""
-    return f"{cut} ({entry.kind.replace('_', ' ')}{unsure}; {entry.source})"
+    return f"{shown} ({entry.kind.replace('_', ' ')}{unsure}; {entry.source})"
 
 
 NEXT = {
@@ -411,7 +413,7 @@ TOOLS = (
         behaviour=READS,
         request=ListTenants,
         reply=Tenants,
-        handler=list_tenants,
+        handler=show_tenants,
     ),
     Tool(
         name="chieflab_create_tenant",

@@ -13,30 +13,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.platform import Problem, note_event, run_apart, speaks_to_a_model
-from assent.platform.services import (
-    THIS_RUN,
-    Measurable,
-    long_runs,
-    mask_url,
-    run_long_apart,
-    staging,
-)
-from assent.platform.tools import addresses, await_within_limit, is_mailbox, line, planned_time, require_run
-from assent.platform.values import (
-    MEANINGS,
-    ActionRef,
-    AgentUsefulness,
-    PictureView,
-    PlannedTime,
-    action_ref,
-    guidance,
-)
+from assent.platform import STATE_MACHINE, Problem, note_event
 from assent.sdk import (
     HOUR_MS,
+    THIS_RUN,
     WRITES,
     Action,
     Call,
+    PictureView,
+    PlannedTime,
     Preparation,
     PreparedRun,
     Reason,
@@ -50,17 +35,23 @@ from assent.sdk import (
     bad_argument,
     iso_time,
     prepare_run,
+    read_run,
+    require_addresses,
+    require_line,
     require_run_id,
+    run_apart,
 )
 from assent_launch import operators
 from assent_launch.channels.channel import Channel, needs
 from assent_launch.channels.registry import SIZES, TABLE, label_of
 from assent_launch.content.evidence import SOURCES, find_name, gather, is_enough
 from assent_launch.content.note import announces, asks_otherwise
+from assent_launch.content.orders import speaks_to_a_model
 from assent_launch.content.page import Fetched, Page, read_page, read_text
 from assent_launch.content.writing import gather_writing
 from assent_launch.knowledge import add_goal, evidence_given, load_lessons
 from assent_launch.learning import memory
+from assent_launch.learning.measurement import Measurable
 from assent_launch.operators import (
     EMAIL,
     ChannelNote,
@@ -79,11 +70,12 @@ from assent_launch.tools.requests import (
     LaunchProduct,
     Post,
     Send,
+    is_mailbox,
     make_request,
 )
 
 if TYPE_CHECKING:
-    from assent.platform.network import FetchedPage
+    from assent.sdk import FetchedPage
 
 SCOPE = "runs:write"
 
@@ -100,6 +92,20 @@ class LaunchPack(WireRecord, kw_only=True):
     positioning: str
     drafts_needed: tuple[ChannelNote, ...]
     measurement: MeasurementPlan | None = None
+
+
+class ActionRef(WireRecord):
+    """Reference to a staged action in the same answer."""
+
+    id: str
+
+
+class AgentUsefulness(WireRecord):
+    """The work that this call did for the agent."""
+
+    prepared_assets: int
+    staged_actions: int
+    needs_human: bool
 
 
 class LaunchReply(PreparedRun, kw_only=True):
@@ -121,18 +127,18 @@ class SendReply(PreparedRun, kw_only=True):
 
 
 async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
-    refuse_webhook(call, request.webhook_url)
+    call.require_webhook(request.webhook_url)
     asked = make_request(call, request, operators.LAUNCH.id, "chieflab_launch_product")
-    made = await await_within_limit(call, request.webhook_url, _launch(call, request))
+    made = await call.await_within_limit(request.webhook_url, _launch(call, request))
     if made is None:
         nothing_yet: dict[str, Any] = {
             "launch_pack": LaunchPack(positioning="", drafts_needed=()),
             "publish_actions": (),
             "images": (),
-            "approval_state_machine": guidance.STATE_MACHINE,
+            "approval_state_machine": STATE_MACHINE,
             "agent_usefulness": AgentUsefulness(0, 0, False),
         }
-        return await long_runs.begin(call.services, asked, LaunchReply, nothing_yet)
+        return await call.defer(asked, LaunchReply, nothing_yet)
     plan, preparation = made
 
     def more(assets: tuple[Any, ...], staged: tuple[Any, ...]) -> dict[str, Any]:
@@ -142,9 +148,9 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
                 drafts_needed=plan.missing,
                 measurement=_plan_measurement(call, staged),
             ),
-            "publish_actions": tuple(action_ref(action) for action in staged),
-            "images": staging.list_images(assets),
-            "approval_state_machine": guidance.STATE_MACHINE,
+            "publish_actions": tuple(ActionRef(action.action_id) for action in staged),
+            "images": PictureView.list_in(assets),
+            "approval_state_machine": STATE_MACHINE,
             "agent_usefulness": AgentUsefulness(len(assets), len(staged), bool(staged)),
         }
 
@@ -161,7 +167,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     """Prepare a launch. All slow work is here: pages, models, pictures."""
     mail, given = request.email or Envelope(), request.drafts or {}
     bench = await gather_bench(call, request, brand=request.brand, mail=_address("email.", mail))
-    subject = line("email.subject", mail.subject or "")
+    subject = require_line("email.subject", mail.subject or "")
     drafts = {require_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
     if subject and "email" in drafts and not drafts["email"].subject:
         drafts["email"] = msgspec.structs.replace(drafts["email"], subject=subject)
@@ -240,7 +246,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
         asked,
         offer_writing(bench, _add_next_calls(bench, made, ()), request.goal),
         PostReply,
-        lambda assets, staged: {"publish_action": action_ref(staged[0]) if staged else None},
+        lambda assets, staged: {"publish_action": ActionRef(staged[0].action_id) if staged else None},
     )
 
 
@@ -260,13 +266,13 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     )
     made = await _prepare_one(call, request, bench, channel, supplied, "chieflab_send")
     if supplied is None and request.subject:
-        made = _with_subject(made, line("subject", request.subject))
+        made = _with_subject(made, require_line("subject", request.subject))
     return await prepare_run(
         call.services,
         make_request(call, request, EMAIL.id, "chieflab_send"),
         offer_writing(bench, _add_next_calls(bench, made, NEXT_SEND), request.goal),
         SendReply,
-        lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
+        lambda assets, staged: {"send_action": ActionRef(staged[0].action_id) if staged else None},
     )
 
 
@@ -276,10 +282,10 @@ def _address(path: str, given: Envelope) -> dict[str, Any]:
     for name, mailbox in alone.values():
         if mailbox is not None and not is_mailbox(mailbox):
             raise bad_argument(path + name, "an e-mail address such as ada@example.org", repr(mailbox[:80]))
-    to = addresses(f"{path}to", [given.to] if isinstance(given.to, str) else given.to)
+    to = require_addresses(f"{path}to", [given.to] if isinstance(given.to, str) else given.to)
     return {
         "recipients": to,
-        "cc": tuple(each for each in addresses(f"{path}cc", given.cc) if each not in to),
+        "cc": tuple(each for each in require_addresses(f"{path}cc", given.cc) if each not in to),
         "visible": given.visible,
         **{field: mailbox for field, (_, mailbox) in alone.items() if mailbox is not None},
     }
@@ -297,8 +303,7 @@ async def _prepare_one(
     if supplied is None:
         refuse_unwritable(bench, channel, tool, request)
         bench = await _write(call, bench, [channel.id], request.goal)
-    chars = count_chars(request, bench)
-    made = await run_long_apart(chars, operators.prepare_post, bench, channel, supplied)
+    made = await run_apart(operators.prepare_post, bench, channel, supplied)
     if made is None:
         raise request_text(bench, channel, tool, request)
     return made
@@ -327,22 +332,10 @@ def _with_subject(made: Preparation, subject: str) -> Preparation:
     return msgspec.structs.replace(made, drafts=drafts, effects=effects)
 
 
-def refuse_webhook(call: Call, url: str | None) -> None:
-    """Refuse a webhook URL that can never receive a delivery."""
-    why = call.services.outgoing.screen_webhook(url) if url is not None else None
-    if url is not None and why is not None:
-        raise bad_argument(
-            "webhookUrl", f"a public https address to post to. {why}", repr(mask_url(url)[:80])
-        )
-
-
 def _add_next_calls(
     bench: Workbench, preparation: Preparation, following: tuple[SuggestedCall, ...]
 ) -> Preparation:
-    outputs = preparation.outputs
-    if bench.fetched is not None:
-        outputs = {**outputs, staging.FETCHED: bench.fetched}
-    return msgspec.structs.replace(preparation, outputs=outputs, next_calls=following)
+    return msgspec.structs.replace(preparation, fetched=bench.fetched, next_calls=following)
 
 
 PICTURES = SuggestedCall(
@@ -484,7 +477,7 @@ def _drop_unset(value: Any) -> Any:
 def refuse_too_little(bench: Workbench, argument: str = "body") -> Refusal:
     """Return the refusal that names the missing facts, and says why the given page does not
     help."""
-    fix = MEANINGS[Reason.MISSING_REPO_CONTEXT].fix + OR_WRITE.format(argument=argument)
+    fix = Reason.MISSING_REPO_CONTEXT.fix + OR_WRITE.format(argument=argument)
     if not bench.warnings:
         return Refusal(Reason.MISSING_REPO_CONTEXT, fix=fix)
     why = " ".join(bench.warnings)
@@ -558,7 +551,7 @@ async def find_joined(call: Call, run_id: str | None) -> Run | None:
     if run_id is None:
         return None
     wanted = require_run_id(run_id)
-    return await call.services.store.read(lambda: require_run(call.caller.workspace_id, wanted))
+    return await call.services.store.read(lambda: read_run(call.caller.workspace_id, wanted))
 
 
 async def gather_bench(
@@ -573,7 +566,7 @@ async def gather_bench(
     """Gather the operator's input: product page, repository facts, memory, the input of the run that this
     one joins, and which connectors of these channels are ready."""
     tenant = request.tenant_id or (joined.tenant_id if joined is not None else None)
-    due = planned_time("scheduleFor", getattr(request, "schedule_for", None)) or PlannedTime(None)
+    due = PlannedTime.read("scheduleFor", getattr(request, "schedule_for", None)) or PlannedTime(None)
     page, warnings, fetched = await _page(call, request.product_url)
     tenant_id = memory.tenant_of(tenant)
     entries, lessons, kinds = await call.services.store.read(
@@ -586,10 +579,8 @@ async def gather_bench(
         if joined is not None:
             context.pop("launchGoal", None)
         context = add_goal(context, request.goal)
-    chars = len(msgspec.json.encode((request, page))) + sum(len(entry.text) for entry in entries)
     return Workbench(
-        evidence=await run_long_apart(
-            chars,
+        evidence=await run_apart(
             gather,
             product_url=request.product_url or given.get("product_url", ""),
             page=page,
@@ -607,12 +598,6 @@ async def gather_bench(
         due=due,
         mail=mail or {},
     )
-
-
-def count_chars(request: Any, bench: Workbench) -> int:
-    """Return how many characters are read and compared."""
-    facts = sum(len(fact.text) for fact in bench.evidence.facts)
-    return len(msgspec.json.encode(request)) + facts + bench.lessons.chars
 
 
 async def _find_ready(call: Call, channels: Iterable[Channel]) -> frozenset[str]:
@@ -674,7 +659,7 @@ def _is_web_address(url: str) -> bool:
 
 async def read_product_page(fetch: Callable[[str], Awaitable[FetchedPage]], url: str) -> Fetched:
     """Return the page, or the reason why it could not be read. `fetch` applies the SSRF rules."""
-    from assent.platform import FetchRefused
+    from assent.sdk import FetchRefused
 
     try:
         fetched = await fetch(url)

@@ -6,9 +6,18 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.platform import MAX_CONTENT_CHARS
-from assent.platform.values import MAX_RECIPIENTS, MAX_VISIBLE
-from assent.sdk import Arguments, Call, IdempotencyKey, Request, TenantId, TenantIdArgument
+from assent.platform import Mailbox as MailAddress
+from assent.sdk import (
+    MAX_CONTENT_CHARS,
+    MAX_RECIPIENTS,
+    MAX_VISIBLE,
+    Arguments,
+    Call,
+    IdempotencyKey,
+    Request,
+    TenantId,
+    TenantIdArgument,
+)
 from assent_launch.channels.registry import BY_ID, SIZES
 
 Words = Annotated[str, msgspec.Meta(max_length=20_000)]
@@ -169,6 +178,14 @@ class Send(Envelope, kw_only=True):
     schedule_for: ScheduleFor | None = None
     tenant_id: TenantIdArgument | None = None
     idempotency_key: IdempotencyKey | None = None
+
+
+def is_mailbox(text: str) -> bool:
+    """Whether a text is an e-mail address, or a name and an address."""
+    try:
+        return bool(MailAddress.parse(text))
+    except ValueError:
+        return False
 
 
 def make_request(call: Call, request: Any, operator: str, tool: str) -> Request:

@@ -13,7 +13,7 @@ from tests.support.surfaces import ManualClock
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Effect
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Measurable, NotSent
+from assent.ports import NotSent
 from assent.present.outlook import Executed
 from assent_conform.emulators.bluesky import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
 from assent_conform.testing.connector_contract import claim_action
@@ -21,6 +21,7 @@ from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.operator import Wanted
 from assent_conform.testing.provider_server import Outcome
 from assent_launch.channels.bluesky.connector import facets, record_key
+from assent_launch.learning.measurement import Measurable
 
 pytestmark = pytest.mark.anyio
 

@@ -12,13 +12,14 @@ from tests.support.channels.kit import KEYS, Providers, connect, serving
 from tests.support.edits import edit
 from tests.support.sqlite_files import new_sqlite
 
+from assent.engine.actions import pictures
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.gate import Decider
 from assent.gate.records import Action, Assurance, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Picture
+from assent.ports import Picture, Store
 from assent_conform.testing.operator import Wanted, stage
 from assent_conform.testing.provider_server import Outcome
 from assent_launch.learning.measurement import read_action
@@ -342,16 +343,17 @@ async def read(providers: Providers, action_id: ActionId) -> Any:
     return await read_action(providers.engine.services, await providers.engine.action(action_id))
 
 
-async def test_pictures_are_uploaded_before_the_post(providers: Providers) -> None:
+async def test_pictures_are_uploaded_before_the_post(
+    providers: Providers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     picture = Picture(
         content=b"\x89PNG pixels", content_type="image/png", width=1, height=1, alt="a dot", digest="d"
     )
 
-    async def pictures_of(action: Action) -> tuple[Picture, ...]:
+    async def of_action(store: Store, action: Action) -> tuple[Picture, ...]:
         return (picture,)
 
-    connector: Any = providers.engine.services.connectors["zernio"]
-    connector._pictures_of = pictures_of
+    monkeypatch.setattr(pictures, "of_action", of_action)
     media = (
         Media("image", "http://127.0.0.1/x.png", "a dot", "d"),
         Media("image", "https://example.org/y.png"),

@@ -25,7 +25,7 @@ from tests.support.surfaces import START_MS, ManualClock
 from assent.gate.records import Effect, Media
 from assent.kernel.refusals import Reason, Refusal
 from assent.net.mail import MailClient
-from assent.net.mail_server import parse_mailbox, parse_server
+from assent.net.mail_server import Mailbox, MailServer
 from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.present.outlook import Executed
 from assent_conform.testing.connector_contract import claim_action, perform_claimed
@@ -193,7 +193,7 @@ async def test_a_name_is_sent_as_it_was_shown(name: str) -> None:
 async def test_a_note_of_the_server_is_sent_as_it_was_written() -> None:
     inbox = Inbox()
     async with mail_server(inbox) as port:
-        server, sender = parse_server(f"smtp://127.0.0.1:{port}"), parse_mailbox(SENDER)
+        server, sender = MailServer.parse(f"smtp://127.0.0.1:{port}"), Mailbox.parse(SENDER)
         text = "Something waits.\n.\nÜ"
         await MailClient(server).send_note(
             sender, "ann@example.org", INJECTED, text, key="note:1", now_ms=0, seconds=LONG

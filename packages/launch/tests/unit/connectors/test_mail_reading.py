@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from assent.gate.records import Effect
-from assent.net.mail import IntendedMail, difference
+from assent.net.mail import IntendedMail, Letter, difference
 from assent.net.mail_server import Mailbox
 from assent_conform.testing.connector_contract import CHECKED_AT_MS, claim_action
-from assent_launch.channels.email.smtp import compose
+from assent_launch.channels.email.smtp import write_parts
 
 ANN = Mailbox("Ann Löwe", "ann@shop.example")
 GRACE = Mailbox("", "grace@example.org")
@@ -34,7 +34,8 @@ MEANT = IntendedMail(
 
 
 def composed() -> bytes:
-    return compose(claim_action(MAIL), ANN, CHECKED_AT_MS).content
+    key = claim_action(MAIL).provider_key
+    return Letter.of_effect(MAIL, ANN, write_parts(MAIL), key=key, now_ms=CHECKED_AT_MS).content
 
 
 def test_a_mail_that_says_what_was_meant_differs_in_nothing() -> None:

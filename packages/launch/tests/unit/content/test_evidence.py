@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assent.gate.content.cleaning import one_line, speaks_to_a_model
+from assent.gate.content.cleaning import one_line
 from assent.gate.content.text_parts import sentences
 from assent_launch.content.evidence import (
     SOURCES,
@@ -22,6 +22,7 @@ from assent_launch.content.evidence import (
     read_readme,
 )
 from assent_launch.content.language import detect_language
+from assent_launch.content.orders import speaks_to_a_model
 from assent_launch.content.page import read_page, read_text
 
 

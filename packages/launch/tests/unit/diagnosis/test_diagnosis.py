@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.gate.connection import NO_SOURCE
 from assent.gate.content.check import find_flaw
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
@@ -23,7 +22,7 @@ from assent_launch.diagnosis import (
     as_text,
     diagnose,
 )
-from assent_launch.learning.metrics import amount
+from assent_launch.learning.metrics import NO_SOURCE, amount
 
 NOW = 1_790_000_000_000
 OTHERS = ("delivered", "bounced", "complained", "position", "conversions", "karma")

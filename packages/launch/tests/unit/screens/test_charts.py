@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from assent.engine.views.operations import RecordedDecision
 from assent.serving.web import operations as screens
-from assent.serving.web.shell import charts
 from assent.serving.web.shell.lists import SHOWN_DAYS, DayRange, day_bounds, draw_days, read_range
 from assent.serving.web.shell.times import day_start, find_zone, list_zones, read_in, when
+from assent_launch.screens import charts
 from assent_launch.screens.results import (
     RunNumbers,
     average_by_time,
@@ -46,8 +46,8 @@ def test_columns_have_one_scale_and_draw_nothing_for_what_was_not_measured() -> 
     assert [column.has_value for column in drawn.columns] == [True, False, True]
     assert (drawn.baseline_y, drawn.lines[0], drawn.lines[-1]) == (50, 100, 0)
     assert charts.draw_columns([3, 4]).baseline_y is None
-    assert charts.draw_rows([0, 5, 10]) == (0, 50, 100)
-    assert charts.draw_rows([0, 0]) == (0, 0)
+    assert charts.draw_lengths([0, 5, 10]) == (0, 50, 100)
+    assert charts.draw_lengths([0, 0]) == (0, 0)
 
 
 def test_a_funnel_has_the_share_of_the_step_before() -> None:

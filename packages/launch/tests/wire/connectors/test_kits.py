@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.catalog import ALL_TOOLS
 from tests.support.connectors.kit import engine_with
 from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.connectors.site import Site
@@ -33,7 +34,6 @@ from assent_conform.testing.provider_server import Outcome
 from assent_conform.testing.standalone import provider_process
 from assent_launch.channels.email.smtp import SmtpConnector
 from assent_launch.site import feed as site_feed
-from assent_launch.testing import ALL_TOOLS
 
 POST = Effect(channel="linkedin", verb="post", connector="emulated", body="We shipped it.")
 

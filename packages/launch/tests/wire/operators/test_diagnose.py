@@ -12,7 +12,8 @@ from tests.support.operators.fixtures import CLUB, LaunchClient
 from assent.gate.content.check import find_flaw
 from assent.gate.preflight import Readiness
 from assent.kernel.times import iso_time
-from assent.ports import Campaign, Reading
+from assent.ports import Reading
+from assent_launch.learning.measurement import Campaign
 
 DIAGNOSE = "chieflab_diagnose_marketing"
 

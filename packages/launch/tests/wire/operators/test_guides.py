@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.catalog import ALL_TOOLS
 from tests.support.operators.fixtures import LaunchClient
 
 from assent.serving.web.shell.pages import GUIDES, write_guide
-from assent_launch.testing import ALL_TOOLS
 
 TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 CALL = re.compile(r"^```json\n(.*?)^```\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from tests.support.answers import bodies_of, calls_of, text_of
+from tests.support.catalog import ALL_TOOLS
 from tests.support.operators.fixtures import CLUB, LaunchClient
-
-from assent_launch.testing import ALL_TOOLS
 
 pytestmark = pytest.mark.anyio
 

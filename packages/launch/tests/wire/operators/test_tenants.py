@@ -87,4 +87,4 @@ async def test_results_are_read_of_one_tenant(client: LaunchClient) -> None:
     everyone = await client.app.store.read(lambda: result_views.read_results(workspace_id, -1))
 
     assert [each.tenant_id for each in (*alone.measured, *alone.waiting)] == ["north"]
-    assert (alone.counts.sent, everyone.counts.sent) == (1, 2)
+    assert (alone.sent, everyone.sent) == (1, 2)

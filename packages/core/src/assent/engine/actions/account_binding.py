@@ -18,7 +18,7 @@ from assent.engine.actions.content import describe
 from assent.engine.actions.hooks import Decided
 from assent.engine.core.services import EffectServices
 from assent.gate import gate
-from assent.gate.connection import ANY_ADDRESS, API_KEY, ConnectionState
+from assent.gate.connection import API_KEY, ConnectionState
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import OPEN, Action, Effect, Preflight
 from assent.gate.rules import drift
@@ -125,7 +125,7 @@ async def _check_rejected(
     if held is None or key is None:
         return
     verify = connector.verify
-    if held.connection.settings.get(ANY_ADDRESS):
+    if held.connection.any_address:
         verify = getattr(connector, "verify_anywhere", verify)
     try:
         await verify(key, timeout_seconds)

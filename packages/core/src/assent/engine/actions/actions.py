@@ -17,7 +17,7 @@ from assent.engine.core import freezes, journal, tenancy
 from assent.engine.core.journal import Head
 from assent.gate.mail import reached_addresses
 from assent.gate.policy import DEFAULT, Policy
-from assent.gate.preflight import MANY_RECIPIENTS, weigh_crowd
+from assent.gate.preflight import weigh_crowd
 from assent.gate.records import (
     NAME,
     Action,
@@ -34,8 +34,8 @@ from assent.gate.records import (
 from assent.gate.seals import Seals
 from assent.gate.transitions import Move, Step
 from assent.gate.views import Severity, View
-from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
-from assent.kernel.limits import DAY_MS
+from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId, first_uuid7
+from assent.kernel.limits import DAY_MS, MANY_RECIPIENTS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
@@ -348,9 +348,10 @@ def list_sent(workspace_id: WorkspaceId, since_ms: int, most: int) -> Transactio
 
 
 def list_of_tenant(
-    workspace_id: WorkspaceId, tenant_id: str, since: str, most: int
+    workspace_id: WorkspaceId, tenant_id: str, since_ms: int, most: int
 ) -> Transaction[tuple[Action, ...]]:
-    """List the actions of a tenant whose ids follow `since`, newest first."""
+    """List the actions of a tenant that were staged since a time, newest first."""
+    since = first_uuid7(max(0, since_ms))
     rows = yield statements.list_tenant_actions(
         workspace_id=workspace_id, tenant_id=tenant_id, since=since, most=most
     )

@@ -87,6 +87,7 @@ from assent.engine.actions import (
     drift_probe,
     guards,
     hooks,
+    pictures,
 )
 from assent.engine.actions import idempotency as once
 from assent.engine.actions.guards import (
@@ -99,7 +100,6 @@ from assent.engine.actions.guards import (
     Refuse,
     WasSent,
 )
-from assent.engine.actions.hooks import Claimed
 from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, replay_answer, suspend_doubted
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
@@ -117,6 +117,7 @@ from assent.ports import (
     TOO_LATE,
     Connector,
     Context,
+    Delivered,
     NotSent,
     OutcomeUnknown,
     SendOutcome,
@@ -305,7 +306,7 @@ def claim(
         due_ms=attempt.lease_until_ms,
         now_ms=now_ms,
     )
-    yield from hooks.on_claimed(Claimed(claimed, order.by, now_ms))
+    yield from hooks.on_claimed(claimed, order.by, now_ms)
     return claimed
 
 
@@ -325,8 +326,13 @@ async def call_connector(services: EffectServices, claimed: Action) -> SendOutco
     if claimed.attempt is None or _is_too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
         return NotSent(TOO_LATE, retry=True)
     ctx = Context(gate.open_gate(claimed), timeout_seconds)
-    call = connector.perform(ctx, ctx.action.effect)
-    return check_delivery(await await_outcome(connector, ctx, call))
+    return check_delivery(await await_outcome(connector, ctx, perform(services, connector, ctx)))
+
+
+async def perform(services: EffectServices, connector: Connector, ctx: Context) -> Delivered:
+    """Have the connector perform the effect, with its pictures exactly as approved."""
+    ctx.pictures = await pictures.of_action(services.store, ctx.action)
+    return await connector.perform(ctx, ctx.action.effect)
 
 
 def _is_too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:

@@ -90,14 +90,6 @@ class Decided(Record, kw_only=True):
     """Who may hear of it, read once for all subscribers."""
 
 
-class Claimed(Record):
-    """An approved action is about to be sent."""
-
-    action: Action
-    by: str
-    at_ms: int
-
-
 class ApprovalEnded(Record, kw_only=True):
     """The approval of a revision of this action counts no longer."""
 
@@ -201,7 +193,8 @@ class Subscriber(Record, kw_only=True):
     """Adds gates and warnings to actions that are about to be stored."""
     staged: Callable[[Staged], Transaction[None]] | None = None
     decided: Callable[[Decided], Transaction[None]] | None = None
-    claimed: Callable[[Claimed], Transaction[None]] | None = None
+    claimed: Callable[[Action, str, int], Transaction[None]] | None = None
+    """Takes an approved action that is about to be sent, by whom, and when."""
     approval_ended: Callable[[ApprovalEnded], Transaction[None]] | None = None
     settled: Callable[[Settled], Transaction[None]] | None = None
     erased: Callable[[Erased], Transaction[None]] | None = None
@@ -324,10 +317,10 @@ def on_decided(event: Decided) -> Transaction[None]:
             yield from each.decided(event)
 
 
-def on_claimed(event: Claimed) -> Transaction[None]:
+def on_claimed(action: Action, by: str, at_ms: int) -> Transaction[None]:
     for each in _table.read():
         if each.claimed is not None:
-            yield from each.claimed(event)
+            yield from each.claimed(action, by, at_ms)
 
 
 def on_approval_ended(event: ApprovalEnded) -> Transaction[None]:

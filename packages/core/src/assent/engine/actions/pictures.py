@@ -137,19 +137,20 @@ def find(workspace_id: WorkspaceId, digest: str) -> Transaction[Picture | None]:
 
 
 async def of_action(store: Store, action: Action) -> tuple[Picture, ...]:
-    """Return an approved action's pictures (`ports.PicturesOf`). Raises for other bytes."""
+    """Return an approved action's pictures, without those that are links. Raises for other bytes."""
+    attached = [media for media in action.effect.media if media.digest]
 
     def read() -> Transaction[list[Picture | None]]:
         found = []
-        for media in action.effect.media:
+        for media in attached:
             found.append((yield from find(action.workspace_id, media.digest)))
         return found
 
-    if not action.effect.media:
+    if not attached:
         return ()
     found = await store.read(read)
     pictures = []
-    for media, picture in zip(action.effect.media, found, strict=True):
+    for media, picture in zip(attached, found, strict=True):
         if picture is None or digest_of_bytes(picture.content) != media.digest:
             raise NotSent("the approved picture is not here any more; pick another one and approve again")
         pictures.append(msgspec.structs.replace(picture, alt=media.alt))

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from assent.engine.actions import actions, doubts, guards
-from assent.engine.actions.execution import await_outcome
+from assent.engine.actions.execution import await_outcome, perform
 from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, settle
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
@@ -107,17 +107,16 @@ def repeatable(connector: Connector | None, action: Action, now_ms: int) -> bool
 async def ask_provider(services: EffectServices, connector: Connector, action: Action) -> SendOutcome | None:
     """Ask the provider and return the outcome, or None where only a person can tell."""
     ctx = Context(gate.open_gate(action), services.limits.timeout_for(connector))
-    effect = ctx.action.effect
     if is_held(action, services.clock.now_ms()):
-        return _read_repeat(await await_outcome(connector, ctx, connector.perform(ctx, effect)))
+        return _read_repeat(await await_outcome(connector, ctx, perform(services, connector, ctx)))
     if connector.delivery.kind == "read_back":
-        found = await await_outcome(connector, ctx, connector.look_up(ctx, effect))
+        found = await await_outcome(connector, ctx, connector.look_up(ctx, ctx.action.effect))
         if found is None:
             return NotSent("the provider has no such effect", retry=True)
         return _read_repeat(found)
     if connector.delivery.searches:
         # Past the window. Finding nothing proves nothing, so a person decides.
-        found = await await_outcome(connector, ctx, connector.look_up(ctx, effect))
+        found = await await_outcome(connector, ctx, connector.look_up(ctx, ctx.action.effect))
         return _read_repeat(found) if found is not None and _is_about_the_effect(found) else None
     return None
 

@@ -38,7 +38,7 @@ from assent.ports import (
 )
 from assent.present import refusals
 from assent.present.outlook import Executed, answer_executed
-from assent.present.refusals import is_step, refusal_for
+from assent.present.refusals import refusal_for
 
 RECONCILE_JOB: Final = "reconcile_action"
 RESTORE_TOOL: Final = "restore"
@@ -298,7 +298,7 @@ def append_refused(
     """Append the event unless it is recorded. Workflow steps are skipped: an executor called for
     one is an invalid call."""
     action, *_ = yield from actions.lock(workspace_id, action_id)
-    if is_step(action):
+    if action.is_step:
         return
     head = yield from journal.lock_head(workspace_id, action.run_id, now_ms)
     same = {"actionId": action_id, "revision": action.revision, "reason": facts["reason"]}

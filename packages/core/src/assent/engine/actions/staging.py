@@ -24,12 +24,12 @@ from assent.gate.preflight import (
     Readiness,
     explain_expiry,
     extend_expiry,
-    may_lack_credits,
     preflight,
 )
 from assent.gate.records import (
     MEASURE_AFTER,
     NAME,
+    OWN_WORDS,
     PROPOSAL,
     Action,
     Asset,
@@ -47,7 +47,7 @@ from assent.kernel.refusals import Replay
 from assent.kernel.structs import Record, WireRecord, from_record
 from assent.ports import THIS_RUN, Draft, Picture, Preparation, StagedEffect, Transaction
 from assent.present import guidance
-from assent.present.guidance import ActionView, AgentGuide, AssetView, PictureView
+from assent.present.guidance import ActionView, AgentGuide, AssetView
 from assent.present.next_steps import Circumstances, rewrite_call
 from assent.present.outlook import Outlook
 
@@ -118,6 +118,9 @@ async def build(
 ) -> StagedRun:
     """Build the run, its assets and its actions. Reads the store and writes nothing."""
     workspace_id = request.principal.workspace_id
+    outputs = preparation.outputs
+    if preparation.fetched is not None:
+        outputs = {**outputs, FETCHED: preparation.fetched}
     run = Run(
         workspace_id=workspace_id,
         run_id=request.run_id or RunId(services.new_id(now_ms)),
@@ -125,7 +128,7 @@ async def build(
         operator=request.operator,
         tool=request.tool,
         inputs=request.inputs,
-        outputs=preparation.outputs,
+        outputs=outputs,
         status=PREPARED,
         parent_run_id=request.parent_run_id,
         created_ms=now_ms,
@@ -163,7 +166,7 @@ async def build(
         counted = filter(actions.is_counted, staged)
         others |= frozenset().union(*(reached_addresses(action) for action in counted))
         staged = tuple(actions.with_people(action, others) for action in staged)
-    if any(map(may_lack_credits, staged)):
+    if any(action.may_lack_credits for action in staged):
         staged = await services.store.read(partial(hooks.weigh, workspace_id, staged))
     made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
     return StagedRun(run, assets, staged, made)
@@ -329,6 +332,7 @@ async def new_action(
         schedule_ms=staged.schedule_ms,
         metadata={
             **staged.metadata,
+            **({OWN_WORDS: True} if staged.own_words else {}),
             **({MEASURE_AFTER: services.limits.measure_after_ms} if measured else {}),
             PROPOSAL: proposal,
             NAME: name,
@@ -363,6 +367,9 @@ def answer_prepared(
         preparation.notes,
         preparation.user_message,
     )
+    if preparation.shown and not staged:
+        said, calls = preparation.user_message, preparation.next_calls
+        guide = guidance.guide_unstaged(preparation.shown, said, calls)
     return PreparedRun(
         ok=True,
         run_id=run.run_id,
@@ -408,10 +415,6 @@ def add_address(services: EffectServices, asset: Asset) -> Asset:
     token = url.partition("token=")[2]
     view_url = f"{asset.metadata['url']}?token={token}"
     return msgspec.structs.replace(asset, metadata={**asset.metadata, "viewUrl": view_url})
-
-
-def list_images(assets: tuple[Asset, ...]) -> tuple[PictureView, ...]:
-    return tuple(guidance.picture_view(asset) for asset in assets if asset.type == IMAGE)
 
 
 def attach_picture(

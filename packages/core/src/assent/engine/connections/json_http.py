@@ -53,11 +53,11 @@ class Exchanged(Record):
                 return None
         return found
 
-    def fail(self, said: str, now_ms: int) -> NotSent | OutcomeUnknown:
-        """Return the outcome of an answer that is no success, with the delay that it asks for: `Retry-After`, or the
-        end of a rate limit (epoch seconds)."""
+    def fail(self, said: str, now_ms: int | None = None) -> NotSent | OutcomeUnknown:
+        """Return the outcome of an answer that is no success, with the delay that it asks for: `Retry-After`, or with
+        the time the end of a rate limit (epoch seconds)."""
         delay, reset = self.headers.get("retry-after"), self.headers.get("x-ratelimit-reset", "").strip()
-        if delay is None and reset.isascii() and reset.isdigit():
+        if delay is None and now_ms is not None and reset.isascii() and reset.isdigit():
             delay = str(max(1, int(reset[:12]) - now_ms // 1000))
         return failure(self.status, said, delay)
 

@@ -62,6 +62,10 @@ class ConnectionStore:
         """Return the connection without its secrets, in any state."""
         return await self._store.read(lambda: find(workspace_id, provider))
 
+    async def list_all(self, workspace_id: WorkspaceId) -> dict[str, Connection]:
+        """Return the connections in any state without their secrets, by provider."""
+        return await self._store.read(lambda: find_all(workspace_id))
+
     async def access(
         self, workspace_id: WorkspaceId, provider: str, state: ConnectionState = ConnectionState.CONNECTED
     ) -> Access | None:

@@ -40,7 +40,7 @@ LOST_WORKERS_ALLOWED: Final = 3
 """Claims of a job whose workers die. Then it is dead, because it may be what kills them."""
 
 MANY_LOST_WORKERS: Final = 100
-"""The same for work that must not be left out: a server that is killed often still does it."""
+"""The same for work that must not be left out."""
 
 MOST_MISPLACED: Final = 1_000
 """Jobs ahead of their time that one look reads, the furthest first."""
@@ -109,10 +109,15 @@ class JobKind(Record):
     retry_delays_ms: tuple[int, ...] = RETRY_PAUSES_MS
     lease_ms: int = JOB_LEASE_MS
     deadline_ms: int = DEADLINE_MS
-    lost_workers: int = LOST_WORKERS_ALLOWED
+    must_run: bool = False
+    """Whether it must not be left out: a server that is killed often still does it."""
     every_ms: int | None = None
     apart: bool = False
     """Whether it has its own runner, because third parties determine its duration."""
+
+    @property
+    def lost_workers(self) -> int:
+        return MANY_LOST_WORKERS if self.must_run else LOST_WORKERS_ALLOWED
 
 
 class JobFailed(Exception):  # noqa: N818 - what happened to the job

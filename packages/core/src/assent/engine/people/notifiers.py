@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.gate.outcomes import NotSent, OutcomeUnknown
-from assent.net.mail_server import parse_mailbox
+from assent.net.mail_server import Mailbox
 from assent.net.webpush import KEY_BYTES, SALT_BYTES, authorize, encrypt, read_subscription
 from assent.ports.notifiers import Notification, NotificationReceipt, NotifierContext
 
@@ -28,7 +28,7 @@ class MailNotifier:
 
     def check(self, ctx: NotifierContext, address: str) -> str:
         try:
-            parse_mailbox(address)
+            Mailbox.parse(address)
         except ValueError:
             return WRONG
         return WRONG if "<" in address else ""

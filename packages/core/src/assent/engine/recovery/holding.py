@@ -24,7 +24,6 @@ from assent.engine.core import jobs, journal
 from assent.engine.recovery import positions
 from assent.engine.recovery.positions import Restore
 from assent.gate.audit import RestoreReport
-from assent.gate.preflight import is_expired
 from assent.gate.records import WORKFLOW, Action
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTING, RETRYABLE, Move, state_of
 from assent.kernel.ids import SYSTEM_WORKSPACE
@@ -67,7 +66,7 @@ def _hold_action(
 ) -> Transaction[str | None]:
     """Hold one open action and return how it is counted; None if nothing is to be done."""
     state = state_of(action)
-    if action.effect.connector == WORKFLOW or (is_expired(action, now_ms) and state == AWAITING):
+    if action.effect.connector == WORKFLOW or (action.is_expired(now_ms) and state == AWAITING):
         return None
     connector = connectors.get(action.effect.connector)
     if state == EXECUTING and action.attempt is not None:

@@ -12,7 +12,6 @@ from typing import Any, Final
 from assent.engine.actions import actions, hooks
 from assent.engine.actions.hooks import StatusPart, StatusQuery
 from assent.gate.effects import EffectTypes
-from assent.gate.preflight import is_expired
 from assent.gate.records import WORKFLOW, Action, Status
 from assent.kernel.ids import WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS
@@ -86,10 +85,10 @@ def _read_tenant(
 def _is_reported(action: Action, since_ms: int, now_ms: int) -> bool:
     """Whether the report of all tenants would have it, too."""
     if action.status is Status.AWAITING_APPROVAL:
-        return not is_expired(action, now_ms)
+        return not action.is_expired(now_ms)
     if action.effect.connector == WORKFLOW:
         return False
-    if is_expired(action, now_ms):
+    if action.is_expired(now_ms):
         return (action.expires_ms or 0) > since_ms
     ended = action.status in (Status.FAILED, Status.EXECUTED)
     return not ended or (action.executed_ms or action.created_ms) > since_ms

@@ -14,7 +14,6 @@ import msgspec
 from assent.engine.actions.hooks import ApprovalEnded, Decided, Listener, Settled, Staged
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.webhooks import NewDelivery
-from assent.gate.mail import is_personal
 from assent.gate.records import Action, read_proposal
 from assent.gate.transitions import Move
 from assent.gate.webhooks import EVENT_AFTER, TEST_EVENT, ActionEvent, EventAction, EventName
@@ -104,7 +103,7 @@ def describe(
     name: EventName, action: Action, facts: dict[str, Any], now_ms: int, *, held: bool
 ) -> EventAction:
     """Describe an action for an event. Personal data has its kind for a title, and no summary."""
-    effect, view, approval, personal = action.effect, action.view, action.approval, is_personal(action)
+    effect, view, approval, personal = action.effect, action.view, action.approval, action.is_personal
     by, assurance, at_ms, reason, detail = "", "", None, "", ""
     if name == "rejected":
         by, assurance, at_ms, detail = facts["by"], facts["assurance"], now_ms, action.rejection or ""

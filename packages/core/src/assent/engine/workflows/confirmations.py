@@ -23,7 +23,7 @@ from assent.engine.workflows.store import NodeRecord
 from assent.gate import gate
 from assent.gate.effects import describe_confirmation
 from assent.gate.policy import Policy
-from assent.gate.preflight import Readiness, is_expired, preflight
+from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import (
     CALL,
     PROPOSAL,
@@ -97,7 +97,7 @@ def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
     action = asked.action
     if action.status is Status.REJECTED:
         return Decision("rejected", action.rejection or "")
-    if action.status is not Status.APPROVED or is_expired(action, call.now_ms) or is_rewritten(action):
+    if action.status is not Status.APPROVED or action.is_expired(call.now_ms) or is_rewritten(action):
         return None
     with refusals.wording():
         gate.judge_execution(action, asked.policy.require(action), call.now_ms, call.seals)
@@ -116,7 +116,7 @@ def ask(
 ) -> Transaction[Refusal]:
     """Stage the action for a person's approval, once for the same content (W40), and return the
     refusal. After a rejection, new content needs a new approval."""
-    if asked is None or is_expired(asked.action, call.now_ms) or asked.action.status in _OVER:
+    if asked is None or asked.action.is_expired(call.now_ms) or asked.action.status in _OVER:
         action = stage(call, node, content, digest, outcome, _call(call, ack, content))
         yield from actions.insert_action(action)
         yield from hooks.on_staged(

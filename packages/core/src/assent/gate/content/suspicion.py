@@ -20,6 +20,7 @@ from assent.gate.content.check import (
     SHORT_CHARS,
     asks_for_text,
     cut_excerpt,
+    find_flaw,
     is_about_text,
 )
 from assent.gate.content.text_parts import Parts, parse, sign
@@ -178,6 +179,11 @@ _SIGNS: Final = (
 )
 BRIEF_SIGNS: Final = 3
 SHORT_BRIEF_CHARS: Final = 200
+
+
+def reads_finished(text: str) -> bool:
+    """Whether nothing in a text's form or content makes it unfit or suspicious."""
+    return find_flaw(text) is None and not suspicions_in(text)
 
 
 def suspicions_in(text: str) -> tuple[str, ...]:

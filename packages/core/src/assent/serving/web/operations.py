@@ -20,7 +20,6 @@ from assent.ports import Transaction
 from assent.present.rule_text import describe_need
 from assent.present.status_report import plain_detail
 from assent.serving.web.review.history import capital
-from assent.serving.web.shell.charts import draw_rows
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import with_query
 from assent.serving.web.shell.times import short_span
@@ -252,6 +251,12 @@ async def show(visit: Visit) -> Response:
         ],
     }
     return visit.page("operations.html", values)
+
+
+def draw_rows(values: Sequence[float]) -> tuple[float, ...]:
+    """The length of each value in percent of the longest. All values are of one metric."""
+    most = max((*values, 0.0))
+    return tuple(round(100 * max(0.0, value) / most, 1) if most > 0 else 0.0 for value in values)
 
 
 def _rows(waits: Sequence[Wait]) -> list[dict[str, Any]]:

@@ -77,12 +77,6 @@ RUN_STATUSES: Final = {
 NOTHING: Final = Badge("Nothing to send")
 
 
-def name_operator(effects: EffectTypes, operator: str) -> str:
-    return effects.operators.get(operator) or (
-        operator.removeprefix("chieflab-").replace("-", " ").capitalize()
-    )
-
-
 def standing_badges(standings: Iterable[ActionCount]) -> tuple[Badge, ...]:
     """`2 done`, `1 waiting for approval`: in the order in which actions live."""
     order = list(STATES)
@@ -166,7 +160,7 @@ async def runs(visit: Visit) -> Response:
 
 def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search: str) -> dict[str, Any]:
     effects, words = visit.services.effects, split_words(search)
-    operator = name_operator(effects, line.operator)
+    operator = effects.name_operator(line.operator)
     title = names.name_run(line.inputs, firsts) or operator
     first = firsts[0].name.title if firsts else ""
     return {
@@ -247,7 +241,7 @@ async def story(visit: Visit) -> Response:
     kept = {"state": state, "events": str(before.seq or "")}
     place, older, result = found.after, found.older, found.result
     further = f"{place.position}:{place.action_id}" if place is not None else ""
-    operator = name_operator(effects, found.run.operator)
+    operator = effects.name_operator(found.run.operator)
     values = {
         "run": found.run,
         "title": names.name_run(found.run.inputs, found.firsts) or operator,
@@ -266,7 +260,7 @@ async def story(visit: Visit) -> Response:
         or _has(found, "awaiting_approval"),
         "assets": [asset_row(effects, asset) for asset in found.assets],
         "more_assets": found.more_assets,
-        "children": [(child, name_operator(effects, child.operator)) for child in found.children],
+        "children": [(child, effects.name_operator(child.operator)) for child in found.children],
         "events": fold_lines(audit_lines(effects, found.history, found.names, visit.now_ms)),
         "older_events": with_query(here, {**kept, "events": str(older.seq)}) + "#history" if older else None,
         "newest_events": with_query(here, {"state": state}) + "#history" if before.seq else None,

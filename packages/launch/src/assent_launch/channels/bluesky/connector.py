@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
 from assent.platform import (
     Account,
-    Connections,
     Connector,
     Deadline,
     Delivered,
@@ -27,14 +26,12 @@ from assent.platform import (
     Exchanged,
     KeyAccess,
     NoLookUp,
-    PicturesOf,
     Reading,
     Verified,
     action_of,
     exchange,
-    is_here,
 )
-from assent.sdk import Action, Clock, Record, iso_time
+from assent.sdk import Action, Clock, Picture, Record, iso_time
 from assent_launch.channels.bluesky import INFO
 from assent_launch.channels.key_connector import KeyConnector
 from assent_launch.content import counting
@@ -75,10 +72,9 @@ class BlueskyConnector(NoLookUp, KeyConnector):
     delivery = Delivery("natural_key")
     no_look_up = "a post is not asked about, it is written again under its key"
 
-    def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
-        self._url, self.emulated = url.rstrip("/") + "/xrpc/", is_here(url)
-        super().__init__(KeyAccess(INFO, connections))
-        self._pictures_of = pictures_of
+    def __init__(self, url: str, access: KeyAccess, clock: Clock) -> None:
+        super().__init__(access, url)
+        self._url = url.rstrip("/") + "/xrpc/"
         self._clock = clock
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
@@ -95,7 +91,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         if len(action.effect.media) > MOST_PICTURES:
             raise NotSent(f"Bluesky takes {MOST_PICTURES} pictures")
         session = await self._sign_in(action, ctx.deadline)
-        record = await self._record(session, action)
+        record = await self._record(session, action, ctx.pictures)
         key = record_key(action)
         body = {"repo": session.did, "collection": POST, "rkey": key, "validate": True, "record": record}
         try:
@@ -169,11 +165,13 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             return answer
         return BlueskySession(deadline, *given)
 
-    async def _record(self, session: BlueskySession, action: Action) -> dict[str, Any]:
+    async def _record(
+        self, session: BlueskySession, action: Action, pictures: tuple[Picture, ...]
+    ) -> dict[str, Any]:
         """Build the record of the post. Publishes nothing."""
         effect = action.effect
         try:
-            embed = await self._embed(session, action)
+            embed = await self._embed(session, action, pictures)
             dids = {
                 handle: did
                 for handle in dict.fromkeys(_MENTION.findall(effect.body))
@@ -189,9 +187,11 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             **({"embed": embed} if embed is not None else {}),
         }
 
-    async def _embed(self, session: BlueskySession, action: Action) -> dict[str, Any] | None:
+    async def _embed(
+        self, session: BlueskySession, action: Action, pictures: tuple[Picture, ...]
+    ) -> dict[str, Any] | None:
         images = []
-        for picture in await self._pictures_of(action):
+        for picture in pictures:
             sent = {"content": picture.content, "headers": {"content-type": picture.content_type}}
             answer = await self._ask("POST", "com.atproto.repo.uploadBlob", session, **sent)
             blob = answer.at("blob")
@@ -282,4 +282,4 @@ def _make_delivered(session: BlueskySession, key: str, uri: str, cid: Any, how: 
 
 def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
     url = parts.settings["bluesky_url"]
-    return (BlueskyConnector(url, parts.connections, parts.pictures_of, parts.clock),)
+    return (BlueskyConnector(url, KeyAccess(INFO, parts.connections), parts.clock),)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.platform import ConnectorInfo, ProviderWords, is_one_line
+from assent.platform import ConnectorInfo, ProviderWords
+from assent.sdk import is_one_line
 
 # Describes the connector of HubSpot. Imports nothing slow.
 

@@ -25,10 +25,8 @@ from assent.platform import (
     OAuthAccess,
     Readiness,
     action_of,
-    failure,
-    is_here,
 )
-from assent.sdk import Reason, WorkspaceId
+from assent.sdk import Reason, WorkspaceId, is_here
 from assent_launch.channels.contacts import FIELDS, INFO, UnreadableContact, read_contact
 
 if TYPE_CHECKING:
@@ -146,7 +144,7 @@ class HubSpotConnector(NoLookUp):
 
 def _read_saved(answer: Exchanged, how: str) -> Delivered:
     if not answer.ok:
-        raise failure(answer.status, str(answer.at("message") or ""), answer.headers.get("retry-after"))
+        raise answer.fail(str(answer.at("message") or ""))
     number, url = answer.text("id"), answer.text("url")
     if not number:
         raise OutcomeUnknown("a success that names no contact")

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from assent import Effect, View
-from assent.platform import EffectType, Repair, Scene, name_account
+from assent.platform import EffectType, Repair, Scene
 from assent.sdk import Severity
 from assent_launch.channels.contacts import CHANNEL_ID
 from assent_launch.effect_types import list_fields
@@ -17,7 +17,7 @@ _PEOPLE: Final = "a list of objects with email, and firstName and lastName where
 
 
 def _describe(view: View, effect: Effect, scene: Scene) -> View:
-    through = f"{view.via}{name_account(effect)}"
+    through = f"{view.via}{effect.as_account}"
     return msgspec.structs.replace(
         view,
         noun=f"Contact in {view.via}",

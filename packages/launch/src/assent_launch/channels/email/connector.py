@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assent import NotSent
-from assent.platform import Connector
+from assent.platform import Connector, KeyAccess, MailServer
 from assent.sdk import Reason
+from assent_launch.channels.email import RESEND
 from assent_launch.channels.email.resend import ResendConnector
 from assent_launch.channels.email.smtp import SmtpConnector
 
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     from assent_launch.channels.factory import ConnectorParts
 
 
-async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:
+async def reach_mail_server(allow_hosts: tuple[str, ...], server: MailServer) -> MailServer:
     """Resolve and check a workspace's mail server. Private addresses need permission."""
-    from assent.platform import FetchRefused, numbers_of
+    from assent.sdk import FetchRefused
 
     try:
-        return (await numbers_of(host, port, allow_hosts=allow_hosts))[0]
+        return await server.resolve(allow_hosts)
     except FetchRefused as refused:
         private = refused.why == "address"
         more = (
@@ -40,8 +41,8 @@ def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
             settings["smtp_url"],
             settings["smtp_from"],
             parts.clock,
-            connections=parts.connections,
+            services=parts.services,
             reach=partial(reach_mail_server, settings["allow_hosts"]),
         ),
-        ResendConnector(settings["resend_url"], parts.connections, parts.pictures_of, parts.clock),
+        ResendConnector(settings["resend_url"], KeyAccess(RESEND, parts.connections), parts.clock),
     )

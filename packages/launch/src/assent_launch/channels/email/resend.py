@@ -17,7 +17,6 @@ from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
 from assent.platform import (
     Access,
     Account,
-    Connections,
     Deadline,
     Delivered,
     Delivery,
@@ -25,17 +24,12 @@ from assent.platform import (
     KeyAccess,
     Mailbox,
     NoLookUp,
-    PicturesOf,
     Reading,
     Verified,
     action_of,
     exchange,
-    has_encoded_word,
-    is_here,
-    is_one_line,
-    parse_mailbox,
 )
-from assent.sdk import DAY_MS, HOUR_MS, Action, Clock, Picture, WorkspaceId, iso_time
+from assent.sdk import DAY_MS, HOUR_MS, Action, Clock, Picture, WorkspaceId, is_one_line, iso_time
 from assent_launch.channels.email import RESEND
 from assent_launch.channels.email.smtp import html_part
 from assent_launch.channels.key_connector import KeyConnector
@@ -73,11 +67,9 @@ class ResendConnector(NoLookUp, KeyConnector):
     delivery = Delivery("native_key", DAY_MS)
     no_look_up = "Resend finds a mail by its id only, and this one's is not known"
 
-    def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
-        self._url, self.emulated = url.rstrip("/"), is_here(url)
-        self._pictures_of = pictures_of
-        super().__init__(KeyAccess(RESEND, connections))
-        self._clock = clock
+    def __init__(self, url: str, access: KeyAccess, clock: Clock) -> None:
+        super().__init__(access, url)
+        self._url, self._clock = url.rstrip("/"), clock
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         connection = await self._access.connection(workspace_id)
@@ -89,7 +81,7 @@ class ResendConnector(NoLookUp, KeyConnector):
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
-        body = mail(action, TEST_SENDER, await self._pictures_of(action) if action.effect.media else ())
+        body = mail(action, TEST_SENDER, ctx.pictures)
         access = await self._access.access(action.workspace_id)
         if access.connection.account(action.effect.account_id or "") is None:
             raise NotConnected("the account it is for is not connected any more")
@@ -183,7 +175,7 @@ class ResendConnector(NoLookUp, KeyConnector):
             return NotConnected(f"this key may not send: {said}")
         outcome = answer.fail(said, self._clock.now_ms())
         if isinstance(outcome, NotSent) and answer.status == 422:
-            addresses = (parse_mailbox(each).address for each in effect.everyone)
+            addresses = (Mailbox.parse(each).address for each in effect.everyone)
             outcome.refused = tuple(each for each in addresses if each in said)
         return outcome
 
@@ -206,6 +198,8 @@ def _no_numbers(answer: Exchanged) -> str:
 
 MAX_RECIPIENTS: Final = 50
 
+_ENCODED: Final = re.compile(r"=\?[^?]*\?[bq]\?", re.IGNORECASE)
+"""What mail programs would decode to other characters (RFC 2047)."""
 _BARE: Final = re.compile(r"\w(?:[\w '-]*\w)?")
 
 
@@ -223,7 +217,7 @@ def mail(action: Action, default_sender: str, pictures: tuple[Picture, ...] = ()
     hidden = len(recipients) > 1 and not effect.is_open
     answers = _boxes("replyTo", (effect.reply_to,)) if effect.reply_to else []
     subject = effect.subject or effect.title
-    if not is_one_line(subject) or has_encoded_word(subject):
+    if not is_one_line(subject) or _ENCODED.search(subject):
         raise NotSent(
             "subject: it holds a line break, a control character or what mail programs decode (=?…?=)"
         )
@@ -255,10 +249,10 @@ def _attach(number: int, picture: Picture) -> dict[str, str]:
 
 def _boxes(field: str, given: tuple[str, ...]) -> list[str]:
     try:
-        found = [parse_mailbox(each) for each in given]
+        found = [Mailbox.parse(each) for each in given]
     except ValueError as error:
         raise NotSent(f"{field}: {error}") from error
-    if any(has_encoded_word(box.name) for box in found):
+    if any(_ENCODED.search(box.name) for box in found):
         raise NotSent(f"{field}: a name holds what mail programs decode (=?…?=)")
     return list({box.address: _write_mailbox(box) for box in found}.values())
 

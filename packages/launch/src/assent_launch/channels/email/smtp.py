@@ -23,14 +23,11 @@ import msgspec
 
 from assent import Context, Effect, NotConnected, NotSent
 from assent.platform import (
-    ANY_ADDRESS,
     Account,
     Connection,
-    Connections,
     Deadline,
     Delivered,
     Delivery,
-    Letter,
     Mailbox,
     MailClient,
     MailServer,
@@ -39,11 +36,8 @@ from assent.platform import (
     Remainder,
     Verified,
     action_of,
-    parse_mailbox,
-    parse_server,
-    write_mail,
 )
-from assent.sdk import Action, Clock, Reason, Record, WorkspaceId
+from assent.sdk import Clock, Reason, Record, Services, WorkspaceId, run_apart
 from assent_launch.channels.email import SMTP
 
 if TYPE_CHECKING:
@@ -64,20 +58,18 @@ _HIDDEN: Final = (
 )
 
 
-def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
-    """Return the e-mail of an action. Raises a final `NotSent` for unfit content."""
-    effect = action.effect
+def write_parts(effect: Effect) -> tuple[tuple[str, str], ...]:
+    """Return the texts of an e-mail, by their format. Raises a final `NotSent` for a picture."""
     if effect.media:
         raise NotSent("it has a picture, and this mail server sends only text")
-    parts = (("plain", effect.body), ("html", html_part(effect)))
-    return write_mail(effect, default_sender, parts, key=action.provider_key, now_ms=now_ms)
+    return ("plain", effect.body), ("html", html_part(effect))
 
 
 def _find_rest(effect: Effect, refused: dict[str, str]) -> Remainder | None:
     """Return the e-mail to those whom the server refused, for a person who knows the right addresses."""
     if not refused:
         return None
-    left = tuple(each for each in effect.everyone if parse_mailbox(each).address in refused)
+    left = tuple(each for each in effect.everyone if Mailbox.parse(each).address in refused)
     reached = ", ".join(each for each in effect.everyone if each not in left)
     why = "; ".join(f"{address}: {said}" for address, said in refused.items())
     return Remainder(msgspec.structs.replace(effect, recipients=left, cc=()), reached, why)
@@ -104,7 +96,7 @@ REACH_SECONDS: Final = 3.0
 
 SENDER: Final = "from"
 
-Reach = Callable[[str, int], Awaitable[str]]
+Reach = Callable[[MailServer], Awaitable[MailServer]]
 """Resolves a host that a person chose. Raises `NotSent` for one in a private network."""
 
 
@@ -131,14 +123,14 @@ class SmtpConnector(NoLookUp):
         sender: str | None,
         clock: Clock,
         *,
-        connections: Connections | None = None,
+        services: Services | None = None,
         reach: Reach | None = None,
         context: ssl.SSLContext | None = None,
     ) -> None:
         """`url` and `sender` are the settings; both None until they are set."""
-        self._default = MailRoute(parse_server(url), parse_mailbox(sender)) if url and sender else None
+        self._default = MailRoute(MailServer.parse(url), Mailbox.parse(sender)) if url and sender else None
         self._written_sender = (sender or "") if self._default is not None else ""
-        self._connections = connections
+        self._services = services
         self._reach = reach
         self._clock = clock
         self._context = context
@@ -203,34 +195,36 @@ class SmtpConnector(NoLookUp):
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
         route = await self._find_route(action.workspace_id, action.effect)
-        # In a thread: composing and checking a long text would block the event loop.
-        letter = await asyncio.to_thread(compose, action, route.sender, self._clock.now_ms())
+        parts, now_ms = await run_apart(write_parts, effect), self._clock.now_ms()
+        client = MailClient(route.server, self._context)
         try:
-            handed = await MailClient(route.server, self._context).send(letter, ctx.left())
+            handed = await client.send_effect(
+                effect, route.sender, parts, key=ctx.key, now_ms=now_ms, seconds=ctx.left()
+            )
         except NotSent as refused:
             if refused.reason is Reason.MISSING_CONNECTOR and route.connection is not None:
-                await self._require_store().mark_expired(
+                await self._require_services().connections.mark_expired(
                     route.connection, f"{refused.detail[:1].upper()}{refused.detail[1:]}"
                 )
             raise
-        evidence = {"reply": handed.reply, "recipients": len(letter.recipients) - len(handed.refused)}
-        return Delivered(letter.message_id, None, evidence, _find_rest(effect, handed.refused))
+        evidence = {"reply": handed.reply, "recipients": handed.taken}
+        return Delivered(handed.message_id, None, evidence, _find_rest(effect, handed.refused))
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """Check a server's address, such as smtp://user:password@mail.example.org:587."""
-        return await self._verify_server(key, timeout_seconds, {})
+        return await self._verify_server(key, timeout_seconds)
 
     async def verify_anywhere(self, key: str, timeout_seconds: float) -> Verified:
         """Like `verify`, but accepts private networks, for a person at this server's terminal."""
-        return await self._verify_server(key, timeout_seconds, {ANY_ADDRESS: True})
+        return await self._verify_server(key, timeout_seconds, anywhere=True)
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
         """Do nothing: a mail server is one account."""
 
-    async def _verify_server(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
-        server = await self._resolve_server(_parse(key), settings)
+    async def _verify_server(self, key: str, timeout_seconds: float, *, anywhere: bool = False) -> Verified:
+        server = await self._resolve_server(_parse(key), anywhere=anywhere)
         await MailClient(server, self._context).check(Deadline(timeout_seconds).left())
-        return Verified(label=server.host, accounts=(_account(server),), settings=settings)
+        return Verified(label=server.host, accounts=(_account(server),))
 
     async def _find_route(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
         if effect.account_id is None:
@@ -242,12 +236,12 @@ class SmtpConnector(NoLookUp):
 
     async def _find_own_route(self, workspace_id: WorkspaceId, sender: str = "") -> MailRoute | None:
         """The mail server of the workspace itself; None if it has none."""
-        held = await self._require_store().access(workspace_id, self.id)
+        held = await self._require_services().connections.access(workspace_id, self.id)
         if held is None or held.key is None:
             return None
-        settings = held.connection.settings
-        server = await self._resolve_server(_parse(held.key), settings)
-        return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or sender)), held.connection)
+        connection = held.connection
+        server = await self._resolve_server(_parse(held.key), anywhere=connection.any_address)
+        return MailRoute(server, Mailbox.parse(str(connection.settings.get(SENDER) or sender)), connection)
 
     async def can_mail_notes(self, workspace_id: WorkspaceId) -> bool:
         found = await self._find_connection(workspace_id)
@@ -263,36 +257,37 @@ class SmtpConnector(NoLookUp):
         client = MailClient(route.server, self._context)
         await client.send_note(route.sender, to, subject, text, key=key, now_ms=now_ms, seconds=seconds)
 
-    async def _resolve_server(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
+    async def _resolve_server(self, server: MailServer, *, anywhere: bool) -> MailServer:
         """Return the server with its resolved IP, if a workspace chose the host."""
-        if settings.get(ANY_ADDRESS) or self._reach is None:
+        if anywhere or self._reach is None:
             return server
         try:
             async with asyncio.timeout(REACH_SECONDS):
-                number = await self._reach(server.host, server.port)
+                return await self._reach(server)
         except TimeoutError:
             raise NotSent(
                 f"the name {server.host} could not be looked up within {REACH_SECONDS:g} seconds", retry=True
             ) from None
-        return msgspec.structs.replace(server, number=number)
 
     def _for_everybody(self) -> MailRoute:
         if self._default is None:
             raise NotConnected(NONE_THERE)
         return self._default
 
-    def _require_store(self) -> Connections:
-        if self._connections is None:
+    def _require_services(self) -> Services:
+        if self._services is None:
             raise NotConnected(NONE_THERE)
-        return self._connections
+        return self._services
 
     async def _find_connection(self, workspace_id: WorkspaceId) -> Connection | None:
-        return await self._connections.find(workspace_id, self.id) if self._connections is not None else None
+        if self._services is None:
+            return None
+        return await self._services.connections.find(workspace_id, self.id)
 
 
 def _parse(url: str) -> MailServer:
     try:
-        return parse_server(url)
+        return MailServer.parse(url)
     except ValueError as error:
         raise NotConnected(f"That is not the address of a mail server: {error}.") from None
 

@@ -7,17 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from assent import Effect, View
-from assent.platform import (
-    MANY_RECIPIENTS,
-    ByHand,
-    ConnectorInfo,
-    Preview,
-    Repair,
-    Scene,
-    Unfit,
-    name_people,
-    with_ascii_form,
-)
+from assent.platform import ByHand, ConnectorInfo, Preview, Repair, Scene, Unfit
+from assent.sdk import MANY_RECIPIENTS
 from assent_launch.channels.email import CHANNEL
 from assent_launch.effect_types import MAIL, SEND, make_types
 
@@ -49,8 +40,8 @@ def find_unfit(effect: Effect, connector: ConnectorInfo) -> Unfit | None:
 
 
 def describe_mail(view: View, effect: Effect, scene: Scene) -> View:
-    sender = f" from {with_ascii_form(effect.sender)}" if effect.sender else ""
-    people = name_people(effect.everyone)
+    sender = f" from {effect.sender_in_ascii}" if effect.sender else ""
+    people = effect.people
     count = len(effect.everyone)
     first = effect.everyone[0] if count == 1 else f"{count} people"
     given = {"cc": list(effect.cc), "replyTo": effect.reply_to, "visible": effect.visible}

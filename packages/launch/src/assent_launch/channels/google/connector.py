@@ -11,7 +11,6 @@ from urllib.parse import quote, urlsplit
 
 from assent import Context, Effect, NotSent, OutcomeUnknown
 from assent.platform import (
-    Campaign,
     Connection,
     Connector,
     ConnectorInfo,
@@ -21,13 +20,13 @@ from assent.platform import (
     Exchanged,
     Grantor,
     OAuthAccess,
-    OfferedChoice,
     Readiness,
     Reading,
     action_of,
 )
 from assent.sdk import WorkspaceId
 from assent_launch.channels.google import GA4, SEARCH_CONSOLE
+from assent_launch.learning.measurement import Campaign
 
 if TYPE_CHECKING:
     from assent_launch.channels.factory import ConnectorParts
@@ -112,7 +111,7 @@ class GoogleSource:
 
     async def choices(
         self, workspace_id: WorkspaceId, timeout_seconds: float
-    ) -> tuple[OfferedChoice, ...] | None:
+    ) -> tuple[tuple[str, str], ...] | None:
         """Return the properties to choose from; None if Google does not list them."""
         url = self.choices_url
         answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
@@ -127,7 +126,7 @@ class GoogleSource:
     def choices_url(self) -> str:
         raise NotImplementedError
 
-    def list_choices(self, answer: Exchanged) -> Iterable[OfferedChoice]:
+    def list_choices(self, answer: Exchanged) -> Iterable[tuple[str, str]]:
         raise NotImplementedError
 
     def unavailable(self, reason: str) -> Reading:
@@ -235,12 +234,12 @@ class Ga4Connector(GoogleSource):
         admin = PUBLIC_ADMIN if self.url == PUBLIC else self.url
         return f"{admin}/v1beta/accountSummaries?pageSize=200"
 
-    def list_choices(self, answer: Exchanged) -> Iterator[OfferedChoice]:
+    def list_choices(self, answer: Exchanged) -> Iterator[tuple[str, str]]:
         for account in answer.at("accountSummaries") or ():
             for each in account.get("propertySummaries") or ():
                 if isinstance(each.get("property"), str):
                     name = each["property"].removeprefix("properties/")
-                    yield OfferedChoice(name, str(each.get("displayName") or name))
+                    yield name, str(each.get("displayName") or name)
 
 
 def page_filter(pages: tuple[str, ...]) -> dict[str, Any]:
@@ -316,9 +315,9 @@ class SearchConsoleConnector(GoogleSource):
     def choices_url(self) -> str:
         return f"{self.url}/webmasters/v3/sites"
 
-    def list_choices(self, answer: Exchanged) -> Iterator[OfferedChoice]:
+    def list_choices(self, answer: Exchanged) -> Iterator[tuple[str, str]]:
         found = (each.get("siteUrl") for each in answer.at("siteEntry") or ())
-        return (OfferedChoice(site, site) for site in found if isinstance(site, str))
+        return ((site, site) for site in found if isinstance(site, str))
 
 
 def covers(site: str, page: str) -> bool:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent import Effect, View
-from assent.platform import EffectType, Preview, Scene, name_account
+from assent.platform import EffectType, Preview, Scene
 from assent.sdk import Severity
 from assent_launch.channels.site import CHANNEL, INFO, UNPUBLISH
 from assent_launch.effect_types import POST, describe_post, make_types
@@ -26,7 +26,7 @@ def _describe_page(view: View, effect: Effect, scene: Scene) -> View:
         view,
         sentence="Publishes this on your own site, where everybody can read it.",
         place=_name_feed(effect, scene),
-        destination=f"To {ON_PAGES}{name_account(effect)}",
+        destination=f"To {ON_PAGES}{effect.as_account}",
         preview=Preview("page"),
     )
 

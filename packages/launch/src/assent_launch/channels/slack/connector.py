@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import html
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -20,18 +20,16 @@ import msgspec
 
 from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
 from assent.platform import (
-    MAX_DETAIL_CHARS,
     Account,
-    Connections,
     Connector,
     Deadline,
     Delivered,
     Delivery,
+    Exchanged,
     KeyAccess,
     NoLookUp,
     Verified,
     action_of,
-    failure,
 )
 from assent.sdk import Record
 from assent_launch.channels.key_connector import KeyConnector
@@ -56,7 +54,7 @@ class HookResponse(Record):
     status: int | None
     text: str
     sent: bool = True
-    retry_after: str | None = None
+    headers: Mapping[str, str] = {}
 
 
 Say = Callable[[str, bytes, float], Awaitable[HookResponse]]
@@ -69,8 +67,8 @@ class SlackConnector(NoLookUp, KeyConnector):
     delivery = Delivery("none")
     no_look_up = "a webhook cannot be asked what it has posted"
 
-    def __init__(self, connections: Connections, say: Say) -> None:
-        super().__init__(KeyAccess(INFO, connections))
+    def __init__(self, access: KeyAccess, say: Say) -> None:
+        super().__init__(access)
         self._say = say
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
@@ -91,7 +89,7 @@ class SlackConnector(NoLookUp, KeyConnector):
             account = Account(named, self.id, f"the webhook at {host}", default=True)
             return Verified(label=account.name, accounts=(account,))
         answer = f"HTTP {said.status}: {said.text}" if said.status is not None else said.text
-        heard = answer[:MAX_DETAIL_CHARS]
+        heard = answer[:300]
         if said.status == 200:
             raise NotConnected(
                 f"This address took a message without a text ({heard}), which an incoming webhook refuses. Check "
@@ -120,7 +118,7 @@ class SlackConnector(NoLookUp, KeyConnector):
             raise await self._access.ended(access, said.text)
         if said.status == 410:
             raise NotSent(f"HTTP 410: {said.text}")
-        raise failure(said.status, said.text, said.retry_after)
+        raise Exchanged(said.status, None, said.headers).fail(said.text)
 
 
 def message(effect: Effect) -> str:
@@ -135,16 +133,20 @@ async def post_to_hook(
     allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float
 ) -> HookResponse:
     """Post a message to a person's webhook. Private addresses need the server's permission."""
-    from assent.platform import FetchRefused, post_json
+    from assent.platform import post_json
+    from assent.sdk import FetchRefused
 
     try:
         posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)
     except FetchRefused as refused:
         return HookResponse(None, str(refused), sent=refused.why in ("timeout", "broken"))
-    return HookResponse(
-        posted.status, posted.body.decode("utf-8", "replace").strip(), retry_after=posted.retry_after
-    )
+    headers = {"retry-after": posted.retry_after} if posted.retry_after is not None else {}
+    return HookResponse(posted.status, posted.body.decode("utf-8", "replace").strip(), headers=headers)
 
 
 def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
-    return (SlackConnector(parts.connections, partial(post_to_hook, parts.settings["allow_hosts"])),)
+    return (
+        SlackConnector(
+            KeyAccess(INFO, parts.connections), partial(post_to_hook, parts.settings["allow_hosts"])
+        ),
+    )

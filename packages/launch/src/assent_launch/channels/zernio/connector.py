@@ -19,28 +19,33 @@ import msgspec
 
 from assent import Context, Effect, NotConnected, NotSent, OutcomeUnknown
 from assent.platform import (
-    MAX_DETAIL_CHARS,
     Access,
     Account,
     Connection,
-    Connections,
     Connector,
     Deadline,
     Delivered,
     Delivery,
     Exchanged,
     KeyAccess,
-    PicturesOf,
     Readiness,
     Reading,
     Remainder,
     Verified,
     action_of,
     exchange,
-    is_here,
+)
+from assent.sdk import (
+    MINUTE_MS,
+    Action,
+    Clock,
+    ExecutionState,
+    Picture,
+    Reason,
+    Record,
+    WorkspaceId,
     parse_time,
 )
-from assent.sdk import MINUTE_MS, Action, Clock, ExecutionState, Picture, Reason, Record, WorkspaceId
 from assent_launch.channels.key_connector import KeyConnector
 from assent_launch.channels.registry import BY_ID
 from assent_launch.channels.zernio import INFO
@@ -51,6 +56,8 @@ if TYPE_CHECKING:
 
 WINDOW_MS: Final = 5 * MINUTE_MS
 LOOK_EVERY_SECONDS: Final = 0.5
+MAX_DETAIL_CHARS: Final = 300
+"""The longest part of a provider's answer that is kept."""
 
 
 class ZernioConnector(KeyConnector):
@@ -58,11 +65,9 @@ class ZernioConnector(KeyConnector):
     id = INFO.id
     delivery = Delivery("native_key", WINDOW_MS, searches=True)
 
-    def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
-        super().__init__(KeyAccess(INFO, connections))
-        self.emulated = is_here(url)
-        self.client = ZernioClient(url, self._access, clock)
-        self._pictures_of = pictures_of
+    def __init__(self, url: str, access: KeyAccess, clock: Clock) -> None:
+        super().__init__(access, url)
+        self.client = ZernioClient(url, access, clock)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         connection = await self._access.connection(workspace_id)
@@ -96,7 +101,7 @@ class ZernioConnector(KeyConnector):
         access = await self._access.access(action.workspace_id)
         if not account_ids(action.effect) or _missing(access.connection, action.effect):
             raise NotConnected("the account it is for is not connected any more")
-        media = await self._upload_media(access, action, deadline)
+        media = await self._upload_media(access, action, ctx.pictures, deadline)
         answer = await self.client.ask(
             access,
             "POST",
@@ -156,7 +161,7 @@ class ZernioConnector(KeyConnector):
             await self._access.update_accounts(access, accounts, "asked the provider again")
 
     async def _upload_media(
-        self, access: Access, action: Action, deadline: Deadline
+        self, access: Access, action: Action, pictures: tuple[Picture, ...], deadline: Deadline
     ) -> tuple[dict[str, str], ...]:
         media = action.effect.media
         if not media:
@@ -164,7 +169,7 @@ class ZernioConnector(KeyConnector):
         linked = tuple({"type": each.kind, "url": each.url} for each in media if not each.digest)
         uploaded = [
             {"type": "image", "url": await self.client.upload(access, picture, number, deadline)}
-            for number, picture in enumerate(await self._pictures_of(action), start=1)
+            for number, picture in enumerate(pictures, start=1)
         ]
         return (*uploaded, *linked)
 
@@ -228,7 +233,7 @@ def _missing(connection: Connection, effect: Effect) -> tuple[str, ...]:
 
 def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
     url = parts.settings["zernio_url"]
-    return (ZernioConnector(url, parts.connections, parts.pictures_of, parts.clock),)
+    return (ZernioConnector(url, KeyAccess(INFO, parts.connections), parts.clock),)
 
 
 # Sends requests to Zernio and parses posts, accounts, uploads and numbers.

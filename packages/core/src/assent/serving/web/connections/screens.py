@@ -24,8 +24,8 @@ from assent.gate.connection import (
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record
-from assent.net.mail_server import PORTS, parse_mailbox, parse_server, write_server
-from assent.ports import Choosing, Connector, Delivery, KeyChecked, NotSent, OfferedChoice, OutcomeUnknown
+from assent.net.mail_server import PORTS, Mailbox, MailServer, write_server
+from assent.ports import Choosing, Connector, Delivery, KeyChecked, NotSent, OutcomeUnknown
 from assent.serving.web.connections.provider import (
     UNKNOWN_PROVIDER,
     ProviderView,
@@ -209,7 +209,7 @@ def _find_choice(view: ProviderView) -> str | None:
     return view.connector.chosen(view.connection)
 
 
-async def _choices(visit: Visit, view: ProviderView) -> tuple[OfferedChoice, ...] | None:
+async def _choices(visit: Visit, view: ProviderView) -> tuple[tuple[str, str], ...] | None:
     """The choices that the provider offers. None if it gives none; the person then types one."""
     if not isinstance(view.connector, Choosing):
         return None
@@ -269,14 +269,14 @@ def read_mail_form(form: Mapping[str, str]) -> MailServerForm | dict[str, str]:
     elif len(user) > MAX_SECRET_CHARS or len(password) > MAX_SECRET_CHARS:
         advice["user"] = "User and password are too long to be right."
     try:
-        parse_mailbox(sender)
+        Mailbox.parse(sender)
     except ValueError:
         advice["from"] = "Enter an address, such as Ann <ann@example.org>."
     if advice:
         return advice
     url = write_server(host, int(port), encryption, user, password)
     try:
-        server = parse_server(url)
+        server = MailServer.parse(url)
     except ValueError as error:
         return {"host": f"This cannot be used: {error}."}
     facts = {"host": server.host, "port": server.port, "encryption": server.encryption, "user": user}

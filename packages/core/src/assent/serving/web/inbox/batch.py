@@ -23,7 +23,7 @@ from assent.engine.people import proofs
 from assent.engine.views import inbox
 from assent.gate.gate import SeenVersion
 from assent.gate.policy import RANK, suffices
-from assent.gate.preflight import is_expired, is_overdue
+from assent.gate.preflight import is_overdue
 from assent.gate.records import Action, Assurance, Freeze, find_stop
 from assent.gate.transitions import APPROVED, AWAITING, State, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
@@ -196,7 +196,7 @@ def _find(visit: Visit, picked: list[str], state: State = AWAITING) -> Transacti
             raise PageRefused(NOT_TOGETHER)
         found.append(seen[0])
     low = bool(found) and all(state == APPROVED or may_be_batched(action) for action in found)
-    open_still = all(state_of(action) == state and not is_expired(action, visit.now_ms) for action in found)
+    open_still = all(state_of(action) == state and not action.is_expired(visit.now_ms) for action in found)
     if not low:
         raise PageRefused(NOT_TOGETHER)
     if not open_still:

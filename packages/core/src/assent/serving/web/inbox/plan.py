@@ -20,7 +20,6 @@ from assent.engine.views import inbox, review
 from assent.gate.gate import SeenVersion
 from assent.gate.mail import reached_addresses
 from assent.gate.policy import RANK, Policy, suffices
-from assent.gate.preflight import is_expired
 from assent.gate.records import Action
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.ids import RunId, is_uuid
@@ -119,7 +118,7 @@ def find_plan(visit: Visit, run_id: str) -> Transaction[Waiting]:
 
 def may_be_planned(action: Action, now_ms: int) -> bool:
     """Whether a plan may include it: it waits, can be delivered, and its whole content can stand on one page."""
-    waits = state_of(action) == AWAITING and not is_expired(action, now_ms)
+    waits = state_of(action) == AWAITING and not action.is_expired(now_ms)
     return waits and action.view.unfit is None and not action.effect.html
 
 

@@ -17,10 +17,9 @@ from assent.engine.core.jobs import JobState
 from assent.engine.views.review import RunReview
 from assent.extensions.effect_types import render_value
 from assent.gate.effects import EffectTypes
-from assent.gate.mail import keeps_requests
 from assent.gate.pictures import IMAGE
 from assent.gate.policy import Requirement, counts, holds
-from assent.gate.preflight import Readiness, is_expired, is_overdue
+from assent.gate.preflight import Readiness, is_overdue
 from assent.gate.records import Action, Effect, Media, Status, find_stop, read_proposal
 from assent.gate.rules.drift import describe_change, read_changes
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
@@ -32,7 +31,7 @@ from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.present.cards import ManualBrief, manual_brief
 from assent.present.notes import is_unsent
-from assent.present.refusals import describe_freeze, explain_missing_type, is_step
+from assent.present.refusals import describe_freeze, explain_missing_type
 from assent.present.status_report import describe_next_try
 from assent.serving.web.connections.provider import find_connect_path
 from assent.serving.web.review import history as review_history
@@ -337,7 +336,7 @@ def build_card(
         given=len(given),
         own_yes=own_yes,
         completes=_completes(needed, given, action, looking),
-        is_step=is_step(action),
+        is_step=action.is_step,
         with_agent=decisions.is_with_agent(action),
         via=naming.name_inside(view.via),
         undo_seconds=looking.undo_seconds,
@@ -351,7 +350,7 @@ def build_card(
         is_function=naming.is_function(action),
         gone=explain_missing_type(looking.effects, action),
         brief=manual_brief(action.effect, view) if view.executes == "person" else None,
-        keeps_requests=keeps_requests(action),
+        keeps_requests=action.keeps_requests,
         content=build_content(action, now_ms, pictures.along, steps),
         fields=list_fields(action),
         origins=found.origins.get(action.asset_id or "", ()),
@@ -373,8 +372,8 @@ def build_card(
         cost=naming.cost(preflight.estimated_cost_credits),
         overdue=is_overdue(action, now_ms) and not stopped,
         expires=when(action.expires_ms, now_ms),
-        expired=is_expired(action, now_ms),
-        is_open=state_of(action) in OPEN and not is_expired(action, now_ms),
+        expired=action.is_expired(now_ms),
+        is_open=state_of(action) in OPEN and not action.is_expired(now_ms),
         in_flight=bool(sending),
         sending=sending,
         approval=_approval(found, action, now_ms),
@@ -394,7 +393,7 @@ def build_card(
         external_id=action.external_id if view.executes != "agent" else None,
         external_url=naming.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
-        waiting=state_of(action) == AWAITING and not is_expired(action, now_ms),
+        waiting=state_of(action) == AWAITING and not action.is_expired(now_ms),
         unsent=is_unsent(action, now_ms) or bool(stopped and state_of(action) == APPROVED),
         scheduled=action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms,
         missing=naming.missing(action),

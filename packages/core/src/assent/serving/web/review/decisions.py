@@ -28,7 +28,7 @@ from assent.serving.web.people.people import is_name
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.forms import ADDRESSES, ARGUMENT, read_texts
 from assent.serving.web.review.problems import BadFields, NeedsPerson
-from assent.tools.arguments import addresses
+from assent.tools.arguments import require_addresses
 from assent.use_cases import decisions, executions
 from assent.use_cases.decisions import DecisionOrder, Write
 from assent.use_cases.executions import Outcome
@@ -140,7 +140,7 @@ def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | Non
     for name in found.keys() & {*ADDRESSES, "reply_to"}:
         text = found.pop(name)
         lines = re.split(r"[,;\n]", text) if name in ADDRESSES else [text]
-        read = addresses(name, [line for line in lines if line.strip()])
+        read = require_addresses(name, [line for line in lines if line.strip()])
         value = read if name in ADDRESSES else "".join(read)
         if value != getattr(effect, name):
             found[name] = value

@@ -14,7 +14,6 @@ import msgspec
 from assent.engine.actions.remainder import AGAIN_AS
 from assent.gate.effects import ARGUMENTS, EffectTypes
 from assent.gate.policy import suffices
-from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, Effect, Voice, is_erased
 from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, FAILED, RETRYABLE, UNKNOWN, state_of
@@ -187,7 +186,7 @@ def offer_decisions(
         return ("undo",)
     if state == FAILED and looking.approver and may_be_tried_again(looking.effects, action):
         return ("again",)
-    if is_expired(action, looking.now_ms) or state not in OPEN:
+    if action.is_expired(looking.now_ms) or state not in OPEN:
         return ()
     if explain_missing_type(looking.effects, action):
         return ("reject",) if state == AWAITING else ("withdraw", "reject")

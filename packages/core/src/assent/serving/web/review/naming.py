@@ -17,11 +17,7 @@ from assent.extensions.effect_types import render_value
 from assent.gate.names import name_by_link
 from assent.gate.outcomes import REFERENCE
 from assent.gate.policy import Requirement
-from assent.gate.preflight import (
-    MANY_RECIPIENTS,
-    TOO_MANY_TODAY,
-    is_expired,
-)
+from assent.gate.preflight import TOO_MANY_TODAY
 from assent.gate.records import Action, Approval, Assurance, is_test
 from assent.gate.transitions import (
     APPROVED,
@@ -36,6 +32,7 @@ from assent.gate.transitions import (
     state_of,
 )
 from assent.gate.views import Severity
+from assent.kernel.limits import MANY_RECIPIENTS
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text, truncate
 from assent.present.rule_text import describe_need
@@ -195,7 +192,7 @@ def name_state(action: Action, state: State) -> Badge:
 def status_badge(action: Action, now_ms: int, given: int = 0, needed: int = 1) -> Badge:
     """An approval by an agent or a link does not look like a person's. `given`: how many of several approvals
     there are."""
-    if is_expired(action, now_ms):
+    if action.is_expired(now_ms):
         return Badge("Expired")
     state = state_of(action)
     if is_with_agent(action):

@@ -32,9 +32,7 @@ from assent.engine.people import members, proofs
 from assent.engine.views import inbox, review
 from assent.engine.views.review import RunReview
 from assent.gate.gate import Decider
-from assent.gate.mail import keeps_requests
 from assent.gate.policy import RANK, Policy
-from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, Run, find_stop
 from assent.gate.review_link import LOOK
 from assent.gate.transitions import (
@@ -54,7 +52,7 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
 from assent.ports import Begin, Connector, Transaction
-from assent.present.refusals import describe_freeze, explain_missing_type, is_step
+from assent.present.refusals import describe_freeze, explain_missing_type
 from assent.present.status_report import describe_run
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import find_session
@@ -480,7 +478,7 @@ def fill_edit_form(action: Action, form: dict[str, str] | None, trial: EditTrial
     typed = {name: (form or {}).get(name, text) for name, text in before.items()}
     return {
         "action": action,
-        "keeps_requests": keeps_requests(action),
+        "keeps_requests": action.keeps_requests,
         "title_of": action.view.heading,
         "fields": [
             _build_field(each, typed[each.name], before[each.name], trial) for each in list_fields(action)
@@ -613,7 +611,7 @@ def find_next(viewer: Viewer, action: Action, did: str, now_ms: int) -> Transact
     found = yield from actions.run_actions(action.workspace_id, action.run_id)
     after = sorted(found, key=lambda each: (each.position <= action.position, each.position))
     for each in after:
-        if each.action_id == action.action_id or state_of(each) != AWAITING or is_expired(each, now_ms):
+        if each.action_id == action.action_id or state_of(each) != AWAITING or each.is_expired(now_ms):
             continue
         given = yield from approvals.list_given(each)
         if not any(yes.approver == viewer.approver and yes.revision == each.revision for yes in given):
@@ -664,7 +662,7 @@ def say_done(
     runs = is_function(action)
     if runs:
         text = DONE_FUNCTIONS.get(did, text)
-    if is_step(action):
+    if action.is_step:
         text = DONE_STEPS.get(did, text)
     moved = bool(request.query_params.get("next"))
     card = next((each for each in shown if each.action_id == action.action_id), None)

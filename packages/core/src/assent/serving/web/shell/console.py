@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar, overload
 
 import msgspec
 from starlette.requests import Request
@@ -48,7 +49,7 @@ from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see
 from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem, PageRefused
 from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry, page
-from assent.serving.web.shell.times import When, when
+from assent.serving.web.shell.times import When, reader_zone, when
 
 T = TypeVar("T")
 
@@ -127,6 +128,15 @@ class Visit:
 
         return await self.services.store.write(begin_still)
 
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of the person who reads."""
+        return reader_zone()
+
+    @overload
+    def when(self, ms: int) -> When: ...
+    @overload
+    def when(self, ms: int | None) -> When | None: ...
     def when(self, ms: int | None) -> When | None:
         return when(ms, self.now_ms)
 

@@ -11,7 +11,6 @@ import msgspec
 
 from assent.engine.views.run_views import Period
 from assent.kernel.structs import Record
-from assent.serving.web.shell.charts import make_axis
 from assent.serving.web.shell.times import day_of, day_start, write_day
 
 
@@ -140,10 +139,10 @@ def draw_days(
     asked: DayRange, counts: Sequence[int], path: str, kept: Mapping[str, str]
 ) -> tuple[DayBar, ...]:
     """Draw the histogram of a period. Each day leads to itself as the period."""
-    axis = make_axis([float(count) for count in counts])
+    most = max((*counts, 1))
     bars = []
     for place, (day, count) in enumerate(zip(asked.shown_days(), counts, strict=True)):
-        text, height = day.isoformat(), max(axis.scale(count), 3.0 if count else 0.0)
+        text, height = day.isoformat(), max(round(100 * count / most, 2), 3.0 if count else 0.0)
         number = f"{count:,}" if count < MOST_PER_DAY else f"{count:,} or more"
         chosen = not asked.is_open and (asked.first or FIRST_DAY) <= day <= (asked.last or asked.today)
         href = with_query(path, {**kept, "from": text, "to": text})

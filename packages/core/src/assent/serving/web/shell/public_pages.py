@@ -10,13 +10,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from assent.engine.actions import pictures
+from assent.engine.core import brands
 from assent.engine.core.services import Services
-from assent.ports import Picture
+from assent.kernel.ids import WorkspaceId
 from assent.serving.web.shell import picture_files
 from assent.serving.web.shell.console import LOOK
 from assent.serving.web.shell.errors_to_pages import Endpoint, make_routes
 from assent.serving.web.shell.headers import PAGE_HEADERS
 from assent.serving.web.shell.page_site import PageRate
+from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.serving.web.shell.rendering import page
 
 
@@ -33,6 +36,7 @@ class PublicPages:
     """Headers of a published picture: public and immutable."""
 
     def __init__(self, services: Services, base_url: str, *, trust_proxy: bool, templates: Path) -> None:
+        self._store = services.store
         self._rate = PageRate(services, trust_proxy=trust_proxy)
         self._base_url = base_url
         self._templates = templates
@@ -55,6 +59,17 @@ class PublicPages:
         """Answer with a page."""
         return page(request, template, values, status=status, folder=self._templates)
 
-    def show_picture(self, request: Request, picture: Picture) -> Response:
-        """Answer with a picture that is as public as its page."""
+    async def show_picture(self, request: Request, workspace_id: WorkspaceId, digest: str) -> Response:
+        """Answer with a picture of a workspace, which is as public as its page."""
+        picture = await self._store.read(lambda: pictures.find(workspace_id, digest))
+        if picture is None:
+            raise PageRefused(NOT_FOUND)
         return picture_files.answer(request, picture, dict(self.picture_headers))
+
+    async def show_logo(self, workspace_id: WorkspaceId, name: str) -> Response:
+        """Answer with the logo of a workspace, if that is its name now."""
+        brand = await self._store.read(lambda: brands.find(workspace_id))
+        logo = await self._store.read(lambda: brands.find_logo(workspace_id, brand.logo_digest))
+        if logo is None or name != brand.logo_name:
+            raise PageRefused(NOT_FOUND)
+        return Response(logo.content, media_type=logo.media_type, headers=self.picture_headers)

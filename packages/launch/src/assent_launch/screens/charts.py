@@ -1,4 +1,4 @@
-"""Geometry of charts: columns over an axis, rows, days, a funnel. Pure.
+"""Geometry of charts: columns over an axis, rows, a funnel. Pure.
 
 A chart has one axis and one metric: numbers of different units never share a scale. A number that was
 not measured is not drawn (E100). A drawing stretches to its place, so it has no text in it: labels are
@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from assent.kernel.structs import Record
+from assent.sdk import Record
 
 HEIGHT: Final = 100
 """Height of a drawing; a value of the axis' maximum is as high."""
@@ -107,7 +107,7 @@ def shade(value: float, most: float) -> int:
     return 0 if value <= 0 or most <= 0 else min(4, 1 + int(4 * value / most - 1e-9))
 
 
-def draw_rows(values: Sequence[float]) -> tuple[float, ...]:
+def draw_lengths(values: Sequence[float]) -> tuple[float, ...]:
     """The length of each value in percent of the longest. All values are of one metric."""
     most = max((*values, 0.0))
     return tuple(round(100 * max(0.0, value) / most, 1) if most > 0 else 0.0 for value in values)
