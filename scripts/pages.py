@@ -26,12 +26,12 @@ from assent.kernel.reasons import STANDARD_REASONS, Reason
 from assent.serving.discovery import ABOUT_REFUSALS, write_reason, write_tool
 from assent.settings.load import DEFAULTS
 from assent.settings.table import TABLE, Kind, Setting
-from assent.tools.catalog import Catalog, input_schema
+from assent.tools.catalog import Catalog, arrange, input_schema
 from assent.tools.definition import Tool
 from assent.workflow.contracts import criteria
 from assent.workflow.definition import format
 from assent_launch.effect_types import effect_types
-from tests.support.catalog import ALL_TOOLS
+from assent_launch.extension import list_tools
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -105,7 +105,7 @@ def make_example(tool: Tool) -> dict[str, Any]:
 
 
 def write_tools() -> str:
-    catalog = Catalog(ALL_TOOLS)
+    catalog = Catalog(arrange(list_tools()))
     return "\n".join(
         f"{write_tool(tool, listed=tool.name in catalog.offered)}\nExample:\n\n"
         f"```json\n{json.dumps(make_example(tool), indent=2, ensure_ascii=False)}\n```\n"

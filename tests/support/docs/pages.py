@@ -7,7 +7,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[3] / "docs"
 
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks_of(page: str) -> list[tuple[str, str]]:

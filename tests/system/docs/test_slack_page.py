@@ -6,7 +6,7 @@ import tomllib
 
 import msgspec
 from packages.notify.tests.wire.test_slack import ADA, deliver, press, server, slack, staged  # noqa: F401 - fixtures
-from tests.support.docs.pages import DOCS
+from tests.support.docs.pages import blocks_of
 from tests.support.review.kit import Server
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -23,9 +23,8 @@ from assent_notify.slack_screen import SCOPES, write_manifest
 
 
 def blocks() -> list[str]:
-    page = (DOCS / "slack.md").read_text(encoding="utf-8")
     return [
-        "\n".join(line.strip() for line in part.split("\n")[1:]).strip() for part in page.split("```")[1::2]
+        "\n".join(line.strip() for line in text.splitlines()).strip() for _, text in blocks_of("slack.md")
     ]
 
 

@@ -12,6 +12,7 @@ like another argument. A chat does not mark invisible characters, so this text n
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -345,21 +346,8 @@ def _describe(effect: EffectFunction, view: View, stored: Effect, scene: Scene) 
     return view
 
 
-PERSON_LIKE: Final = frozenset(
-    {
-        "customer",
-        "client",
-        "recipient",
-        "user",
-        "person",
-        "name",
-        "employee",
-        "member",
-        "contact",
-        "to",
-        "email",
-    }
-    | {"account", "owner", "patient", "guest"}
+PERSON_LIKE: Final = re.compile(
+    "customer|client|recipient|user|person|name|employee|member|contact|to|e-?mail|account|owner|patient|guest"
 )
 """Names of arguments, or their last words, that say whom an effect concerns."""
 
@@ -369,7 +357,7 @@ def name_act(title: str, values: Mapping[str, Any]) -> str:
     texts = {
         name: each for name, each in values.items() if isinstance(each, str) and is_one_line(each) and each
     }
-    who = next((each for name, each in texts.items() if name.rpartition("_")[2] in PERSON_LIKE), "")
+    who = next((each for name, each in texts.items() if PERSON_LIKE.fullmatch(name.rpartition("_")[2])), "")
     money = next((each for each in values.values() if isinstance(each, Money)), None)
     if money is not None:
         return f"{title} {money.value:,f} {money.currency}{f' to {who}' if who else ''}"

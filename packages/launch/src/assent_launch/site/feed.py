@@ -137,13 +137,6 @@ def headline(title: str, body: str) -> str:
     return cut(first, MAX_HEADLINE_CHARS)
 
 
-def find_post_of(action: Action) -> Transaction[SitePost | None]:
-    rows = yield statements.find_site_post_of_action(
-        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
-    )
-    return (yield from find_post(action.workspace_id, rows[0]["post_id"])) if rows else None
-
-
 def find_post(workspace_id: WorkspaceId, post_id: str) -> Transaction[SitePost | None]:
     rows = yield statements.find_site_post(workspace_id=workspace_id, post_id=post_id)
     return _post(rows[0], (yield from _name_author(workspace_id))) if rows else None
