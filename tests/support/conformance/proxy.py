@@ -119,7 +119,9 @@ class ProxyTransport(httpx.AsyncBaseTransport):
         told = await self._handler(
             Asked(request.method, path, await request.aread(), dict(request.headers)), self._forward
         )
-        headers = {name: value for name, value in told.headers.items() if name != "content-length"}
+        # The handler was given the text, not what was compressed.
+        gone = ("content-length", "content-encoding")
+        headers = {name: value for name, value in told.headers.items() if name not in gone}
         return httpx.Response(told.status, headers=headers, content=told.text.encode())
 
     async def _forward(self, asked: Asked) -> Told:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def _make_notifiers(settings: Mapping[str, Any]) -> Iterable[Notifier]:
     from assent_notify.notifiers import make_notifiers
-    from assent_notify.slack import SlackApp
+    from assent_notify.slack import SlackButtons
 
-    return (*make_notifiers(settings), SlackApp(settings["slack_url"]))
+    return (*make_notifiers(settings), SlackButtons(settings["slack_url"]))
 
 
 def _list_screens() -> tuple[Screen, ...]:

@@ -117,7 +117,7 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _SlackAnswer(msgspec.Struct, frozen=True):
     ok: bool = False
     error: str = ""
     ts: str = ""
@@ -125,7 +125,7 @@ class _Answer(msgspec.Struct, frozen=True):
     messages: list[dict[str, Any]] = []
 
 
-class SlackApp:
+class SlackButtons:
     """Posts the message of a run, and writes it again."""
 
     kind = KIND
@@ -164,7 +164,7 @@ class SlackApp:
         at = note.replaces or await self._find_posted(ctx, token, channel, note.subject)
         if at:
             answer = await self.call(ctx, token, "chat.update", {**message, "ts": at})
-            if isinstance(answer, _Answer) and (answer.ok or answer.error not in GONE):
+            if isinstance(answer, _SlackAnswer) and (answer.ok or answer.error not in GONE):
                 return _receipt(answer, at)
         return _receipt(await self.call(ctx, token, "chat.postMessage", message), "")
 
@@ -172,7 +172,7 @@ class SlackApp:
         """Return the message of a run that was posted by a process which died before it recorded that."""
         asked = {"channel": channel, "limit": RECENT, "include_all_metadata": "true"}
         answer = await self.call(ctx, token, "conversations.history", asked, form=True)
-        for each in answer.messages if isinstance(answer, _Answer) else ():
+        for each in answer.messages if isinstance(answer, _SlackAnswer) else ():
             said = each.get("metadata") or {}
             if said.get("event_type") == EVENT_TYPE and said.get("event_payload", {}).get("run") == run:
                 return str(each.get("ts", ""))
@@ -180,7 +180,7 @@ class SlackApp:
 
     async def call(
         self, ctx: NotifierContext, token: str, method: str, given: Mapping[str, Any], *, form: bool = False
-    ) -> _Answer | str:
+    ) -> _SlackAnswer | str:
         """Call a method of Slack. Returns its answer, or why there is none."""
         body = urlencode(given).encode() if form else msgspec.json.encode(given)
         kind = "application/x-www-form-urlencoded" if form else "application/json; charset=utf-8"
@@ -189,12 +189,12 @@ class SlackApp:
         if reply.status is None:
             return f"Slack could not be reached ({reply.why})"
         try:
-            return msgspec.json.decode(reply.body, type=_Answer)
+            return msgspec.json.decode(reply.body, type=_SlackAnswer)
         except msgspec.MsgspecError:
             return f"Slack answered {reply.status}"
 
 
-def _receipt(answer: _Answer | str, at: str) -> NotificationReceipt:
+def _receipt(answer: _SlackAnswer | str, at: str) -> NotificationReceipt:
     if isinstance(answer, str):
         return NotificationReceipt(answer)
     if not answer.ok:
@@ -269,7 +269,7 @@ class SlackProcess(ExtensionProcess):
 
     def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
         self._services = services
-        self._app = SlackApp(settings["slack_url"])
+        self._app = SlackButtons(settings["slack_url"])
         self._answers = urlsplit(settings["slack_answers_url"])
 
     def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:

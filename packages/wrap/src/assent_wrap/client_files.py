@@ -36,7 +36,7 @@ class Node(Record):
     members: Mapping[str, Node] = {}
 
 
-class Entry(Record):
+class ServerEntry(Record):
     """A server in a client's file. `path` leads to it; the last part is its name."""
 
     path: tuple[str, ...]
@@ -89,7 +89,7 @@ def _read_value(text: str, at: int) -> Node:
     return Node(at, here + 1, value, members)
 
 
-def list_entries(client: ClientFile, text: str) -> list[Entry]:
+def list_entries(client: ClientFile, text: str) -> list[ServerEntry]:
     """Return the servers of a file. Raises `CannotChange`."""
     if client.is_toml:
         return [*_list_toml(client.key, text)]
@@ -98,7 +98,7 @@ def list_entries(client: ClientFile, text: str) -> list[Entry]:
     if client.nested and (nested := top.members.get(client.nested)) is not None:
         tops |= {(client.nested, name): each for name, each in nested.members.items()}
     return [
-        Entry((*path, client.key, name), each.start, each.end, each.value)
+        ServerEntry((*path, client.key, name), each.start, each.end, each.value)
         for path, held in tops.items()
         if client.key in held.members
         for name, each in held.members[client.key].members.items()
@@ -108,7 +108,7 @@ def list_entries(client: ClientFile, text: str) -> list[Entry]:
 _HEADER: Final = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
-def _list_toml(key: str, text: str) -> Iterator[Entry]:
+def _list_toml(key: str, text: str) -> Iterator[ServerEntry]:
     whole = _read_toml(text).get(key, {})
     starts = [found.start() for found in _HEADER.finditer(text)]
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
@@ -119,7 +119,7 @@ def _list_toml(key: str, text: str) -> Iterator[Entry]:
         if isinstance(table, dict) and len(table) == 1:
             ((name, value),) = table.items()
             if name in whole and ("command" in value or "url" in value):
-                yield Entry((key, name), start, end, whole[name])
+                yield ServerEntry((key, name), start, end, whole[name])
 
 
 def _read_toml(text: str) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def read_file(client: ClientFile, text: str) -> Any:
     return _read_toml(text) if client.is_toml else read_json(text).value
 
 
-class Wrapping(Record):
+class WrappedEntry(Record):
     """What an entry becomes."""
 
     command: str
@@ -146,14 +146,14 @@ class Wrapping(Record):
 
 def plan_entry(
     client: ClientFile,
-    entry: Entry,
+    entry: ServerEntry,
     name: str,
     words: list[str],
     base_url: str,
     name_config: Callable[[str], str],
     *,
     trust: bool,
-) -> Wrapping:
+) -> WrappedEntry:
     """Return what an entry becomes: `words` begin the command of the front. Raises `CannotChange`."""
     value = entry.value
     if not isinstance(value, dict):
@@ -176,7 +176,7 @@ def plan_entry(
     if held := next((each for each in env if each.startswith(OWN)), None):
         raise CannotChange(f"its env names {held}, and no wrapped server gets a variable of Assent")
     named = [word for each in env if not PASSED.fullmatch(each) for word in ("--env", each)]
-    return Wrapping(words[0], (*own, *named, "--", *command))
+    return WrappedEntry(words[0], (*own, *named, "--", *command))
 
 
 def _plan_address(
@@ -188,7 +188,7 @@ def _plan_address(
     own: tuple[str, ...],
     base_url: str,
     name_config: Callable[[str], str],
-) -> Wrapping:
+) -> WrappedEntry:
     if client.is_toml:
         raise CannotChange(f"{client.label} signs in to this address itself")
     if url.startswith(base_url):
@@ -202,10 +202,10 @@ def _plan_address(
     env = {found[1]: found[0] for found in REFERENCE.finditer(written)}
     at = own.index("--name")
     config = name_config(written)
-    return Wrapping(program, (*own[:at], *own[at + 2 :], "--config", config), config, written, env)
+    return WrappedEntry(program, (*own[:at], *own[at + 2 :], "--config", config), config, written, env)
 
 
-def write_entry(client: ClientFile, text: str, wrapping: Wrapping) -> str:
+def write_entry(client: ClientFile, text: str, wrapping: WrappedEntry) -> str:
     """Return the text of an entry as it is wrapped. Raises `CannotChange`."""
     new: dict[str, Any] = {"command": wrapping.command, "args": [*wrapping.args]}
     if client.is_toml:

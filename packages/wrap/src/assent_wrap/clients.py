@@ -18,8 +18,8 @@ from assent.platform import ClientFile
 from assent_wrap.client_files import (
     WRAPPED,
     CannotChange,
-    Entry,
-    Wrapping,
+    ServerEntry,
+    WrappedEntry,
     list_entries,
     plan_entry,
     read_file,
@@ -53,7 +53,7 @@ class PlannedEntry(msgspec.Struct):
 
     name: str
     shown: str
-    wrapping: Wrapping | None = None
+    wrapping: WrappedEntry | None = None
     left: str = ""
 
 
@@ -126,7 +126,7 @@ def _plan_file(
         planned.changed = tuple(changed)
 
 
-def _choose_name(names: dict[str, str], entry: Entry, client: str) -> str:
+def _choose_name(names: dict[str, str], entry: ServerEntry, client: str) -> str:
     """Return a name that no other server has: acceptances and rules belong to a name."""
     known, name = repr(entry.value), entry.path[-1]
     for tried in (name, f"{name}-{client}", *(f"{name}-{number}" for number in range(2, 100))):
@@ -135,7 +135,7 @@ def _choose_name(names: dict[str, str], entry: Entry, client: str) -> str:
     return name
 
 
-def _show(entry: Entry) -> str:
+def _show(entry: ServerEntry) -> str:
     value = entry.value if isinstance(entry.value, dict) else {}
     args = value.get("args")
     command = [value.get("command", ""), *(args if isinstance(args, list) else [])]
@@ -189,7 +189,7 @@ def apply(folder: Path, files: list[PlannedFile]) -> list[ChangedFile]:
     return done
 
 
-class Restored(msgspec.Struct):
+class RestoredFile(msgspec.Struct):
     """What became of a file: whole, in parts, or why not."""
 
     file: str
@@ -197,14 +197,14 @@ class Restored(msgspec.Struct):
     complete: bool
 
 
-def restore(folder: Path) -> list[Restored]:
+def restore(folder: Path) -> list[RestoredFile]:
     """Put back what was wrapped, the last change first. A change that cannot be undone whole stays recorded."""
-    found, kept = list[Restored](), list[ChangedFile]()
+    found, kept = list[RestoredFile](), list[ChangedFile]()
     for change in reversed(_read_changes(folder)):
         try:
             result = _restore(change)
         except (OSError, UnicodeDecodeError, CannotChange) as why:
-            result = Restored(
+            result = RestoredFile(
                 change.file, f"left as it is: {why}. As it was before: {change.copy}", complete=False
             )
         found.append(result)
@@ -214,14 +214,14 @@ def restore(folder: Path) -> list[Restored]:
     return found
 
 
-def _restore(change: ChangedFile) -> Restored:
+def _restore(change: ChangedFile) -> RestoredFile:
     path, before = Path(change.file), Path(change.copy).read_bytes()
     present = path.read_bytes()
     if _digest(present) in (change.written, _digest(before)):
         ClientFile.replace(path, before)
         for made in (change.copy, *change.configs):
             Path(made).unlink(missing_ok=True)
-        return Restored(change.file, "restored, byte for byte", complete=True)
+        return RestoredFile(change.file, "restored, byte for byte", complete=True)
     client, text = ClientFile.list_known()[change.client], present.decode()
     own = {each.path: each for each in list_entries(client, text)}
     back: dict[tuple[str, ...], str] = {}
@@ -242,7 +242,7 @@ def _restore(change: ChangedFile) -> Restored:
     said = "was changed after it was wrapped: the wrapped servers were put back, everything else stays"
     if left:
         said = f"was changed after it was wrapped. Left, because they were changed, too: {', '.join(left)}"
-    return Restored(change.file, f"{said}. As it was before: {change.copy}", complete=not left)
+    return RestoredFile(change.file, f"{said}. As it was before: {change.copy}", complete=not left)
 
 
 def _read_changes(folder: Path) -> list[ChangedFile]:

@@ -14,8 +14,8 @@ import typer
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
 from assent.cli.secrets import read_hidden
-from assent.cli.session import CommandSession, Failure, Operators
-from assent.cli.workspaces import BY, find_workspace, use_workspace
+from assent.cli.session import CommandSession, Failure, Operators, find_workspace
+from assent.cli.workspaces import BY, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.gate.connection import ANY_ADDRESS, Connection
 from assent.net.mail_server import Mailbox

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from assent.cli.session import CommandSession, Failure
-from assent.cli.workspaces import BY, find_workspace
+from assent.cli.session import CommandSession, Failure, find_workspace
+from assent.cli.workspaces import BY
 from assent.kernel.structs import WireRecord
 from assent.ports import StoreUnavailable
 

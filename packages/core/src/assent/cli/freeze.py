@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assent.cli.session import CommandSession, Failure
-from assent.cli.workspaces import BY, check_name, find_workspace
+from assent.cli.session import CommandSession, Failure, find_workspace
+from assent.cli.workspaces import BY, check_name
 from assent.engine.core import freezes
 from assent.gate.records import Freeze
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId

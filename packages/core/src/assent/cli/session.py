@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 import msgspec
 import typer
 
+from assent.kernel.redaction import Redactor
 from assent.kernel.refusals import Refusal
 from assent.ports import Begin, StoreUnavailable
 from assent.processes.start_checks import refuse_other_files
 from assent.settings.client_config import FROM_ENVIRONMENT, has_password, in_shell, own_command, this_command
 from assent.settings.load import BadFlag, Loaded, Settings, SettingsError, hide_password, load_settings
-from assent.settings.redaction import Redactor
 from assent.settings.secret_files import explain_data_dir
 
 if TYPE_CHECKING:
@@ -243,12 +243,12 @@ class CommandSession:
 
     def in_workspace(self, workspace: str | None, work: Callable[[Services, WorkspaceId], Awaitable[T]]) -> T:
         """Run `work` with the services of a workspace, named by its id or name; by default the local one."""
-        from assent.cli.workspaces import use_workspace
 
-        def run(app: App, found: Workspace) -> Awaitable[T]:
-            return work(app.services.for_workspace(found.workspace_id), found.workspace_id)
+        async def run(app: App) -> T:
+            found = await find_workspace(app, workspace)
+            return await work(app.services.for_workspace(found.workspace_id), found.workspace_id)
 
-        return use_workspace(self, workspace, run)
+        return self.use_app(run)
 
     def say(self, text: str) -> None:
         """Print a message to standard error."""
@@ -322,3 +322,18 @@ def _run_guarded(session: CommandSession, run: Callable[[], int | None]) -> int:
         settings = session.__dict__.get("loaded")
         session.say(f"assent: {explain(error, settings.settings if settings is not None else None)}")
         return 2 if isinstance(error, BadFlag) else 1
+
+
+async def find_workspace(app: App, wanted: str | None) -> Workspace:
+    """Find a workspace by id or name, by default the local one."""
+    from assent.engine.core import tenancy
+
+    known = await app.store.read(tenancy.list_workspaces)
+    wanted = tenancy.LOCAL_WORKSPACE if wanted is None else wanted
+    found = [each for each in known if wanted in (each.workspace_id, each.name)]
+    if len(found) == 1:
+        return found[0]
+    listing = app.services.links.shell_command("workspace", "list")
+    if found:
+        raise Failure(f"{len(found)} workspaces are called {wanted!r}.\nName one by its id; see: {listing}")
+    raise Failure(f"There is no workspace {wanted!r}.\nSee the ones there are: {listing}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from assent.cli.session import CommandSession, Failure, T
+from assent.cli.session import CommandSession, Failure, T, find_workspace
 from assent.engine.actions import policies
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import (
@@ -100,19 +100,6 @@ def use_workspace(
         return await work(app, await find_workspace(app, wanted))
 
     return session.use_app(run)
-
-
-async def find_workspace(app: App, wanted: str | None) -> Workspace:
-    """Find a workspace by id or name, by default the local one."""
-    known = await app.store.read(tenancy.list_workspaces)
-    wanted = tenancy.LOCAL_WORKSPACE if wanted is None else wanted
-    found = [each for each in known if wanted in (each.workspace_id, each.name)]
-    if len(found) == 1:
-        return found[0]
-    listing = app.services.links.shell_command("workspace", "list")
-    if found:
-        raise Failure(f"{len(found)} workspaces are called {wanted!r}.\nName one by its id; see: {listing}")
-    raise Failure(f"There is no workspace {wanted!r}.\nSee the ones there are: {listing}")
 
 
 def key_entropy() -> KeyEntropy:

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
 from assent.kernel.ids import REQUEST_ID
+from assent.kernel.redaction import Redactor
 from assent.settings.load import Loaded, Settings
-from assent.settings.redaction import Redactor
 
 QUIET_LOGGERS: Final = ("asyncio", "asyncpg", "httpcore", "httpx", "mcp", "uvicorn", "uvicorn.access")
 """Third-party loggers, limited to `warning` unless the level is `debug`."""

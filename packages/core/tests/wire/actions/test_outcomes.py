@@ -449,3 +449,14 @@ async def lose_workers(surface: Gate, kind: str) -> Job:
         (job,) = await claim(surface.app.store, kinds, now_ms, 1)
     assert job.tries == 1
     return job
+
+
+async def test_what_a_connector_failed_with_is_told_without_the_secrets_in_it(surface: Gate) -> None:
+    async def fail(provider: Provider, action: Action) -> Delivered:
+        raise RuntimeError("GET https://api:hunter2hunter2@mail.example/?token=abcd1234 said 500")
+
+    surface.providers["native"].plan.append(fail)
+    action_id = await surface.approved()
+    await surface.denied(EXECUTE, actionId=action_id)
+    told = str(await surface.record(action_id))
+    assert "RuntimeError" in told and "hunter2hunter2" not in told and "abcd1234" not in told

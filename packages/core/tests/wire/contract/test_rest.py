@@ -123,7 +123,7 @@ async def test_whatever_a_tool_refuses_has_the_status_of_its_reason(web: Surface
     # The same over MCP is a result that the model can read, except where the call itself could not be taken.
     outcome = await web.call(KEYED)
     assert outcome.reason == reason.value
-    at_gate = reason is Reason.TEMPORARILY_UNAVAILABLE
+    at_gate = reason in (Reason.TEMPORARILY_UNAVAILABLE, Reason.MISSING_API_KEY)
     protocol_fault = reason in (Reason.UNKNOWN_TOOL, Reason.INTERNAL_ERROR)
     assert ("error" in outcome.message) == (at_gate or protocol_fault)
     assert outcome.status == (503 if at_gate else 200)

@@ -110,6 +110,7 @@ from assent.gate.records import Action, Attempt, find_stop, is_test
 from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.redaction import Redactor
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
@@ -121,6 +122,7 @@ from assent.ports import (
     NotSent,
     OutcomeUnknown,
     SendOutcome,
+    StoreUnavailable,
     Transaction,
 )
 from assent.present import refusals
@@ -331,7 +333,10 @@ async def call_connector(services: EffectServices, claimed: Action) -> SendOutco
 
 async def perform(services: EffectServices, connector: Connector, ctx: Context) -> Delivered:
     """Have the connector perform the effect, with its pictures exactly as approved."""
-    ctx.pictures = await pictures.of_action(services.store, ctx.action)
+    try:
+        ctx.pictures = await pictures.of_action(services.store, ctx.action)
+    except StoreUnavailable as unavailable:
+        raise NotSent("the pictures could not be read", retry=True) from unavailable
     return await connector.perform(ctx, ctx.action.effect)
 
 
@@ -357,7 +362,8 @@ async def await_outcome(
         return _judge_failure(connector, ctx, f"no answer within {ctx.timeout_seconds:g} seconds")
     except Exception as error:
         log.exception("connector %s failed in an undeclared way", connector.id)
-        said = " ".join(printable(str(error)[:FAILURE_CHARS]).split())
+        # It is stored and shown to reviewers: an address or a header in it may have a secret.
+        said = " ".join(printable(Redactor().text(str(error))[:FAILURE_CHARS]).split())
         named = f"{type(error).__name__}: {said}" if said else type(error).__name__
         return _judge_failure(connector, ctx, f"the connector failed: {named}")
     finally:

@@ -168,6 +168,12 @@ class KeyRecord(Record):
     client_dialog: bool = True
     client: str | None = None
     """The host of the client that got it by OAuth. Such a key ends with its access token, and is renewed by it."""
+    first_key_id: KeyId | None = None
+
+    @property
+    def agent(self) -> str:
+        """The agent whose key it is, as `Principal.agent`: a key and those that replace it are one."""
+        return f"key:{self.first_key_id or self.key_id}"
 
 
 class IssuedKey(Record):

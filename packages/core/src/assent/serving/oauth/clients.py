@@ -16,7 +16,7 @@ from assent.kernel import tokens
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.serving.oauth import grammar
-from assent.serving.oauth.grammar import BadRequest, Client, ClientMetadata
+from assent.serving.oauth.grammar import BadRequest, ClientMetadata, OAuthClient
 
 T = TypeVar("T")
 
@@ -36,9 +36,9 @@ class Clients:
     def __init__(self, allow_hosts: tuple[str, ...]) -> None:
         """`allow_hosts` are private hosts that documents of the owner's clients may come from."""
         self._allow_hosts = allow_hosts
-        self._kept: dict[tuple[str, bool], tuple[int, Client]] = {}
+        self._kept: dict[tuple[str, bool], tuple[int, OAuthClient]] = {}
 
-    async def find(self, client_id: str, ring: KeyRing, now_ms: int, *, owned: bool) -> Client:
+    async def find(self, client_id: str, ring: KeyRing, now_ms: int, *, owned: bool) -> OAuthClient:
         """Return a client by its id. Raises `BadRequest`."""
         if not grammar.is_document(client_id):
             return read_registered(client_id, ring)
@@ -86,7 +86,7 @@ def decode(body: bytes, kind: type[T], error: str) -> T:
         raise BadRequest(error, "The metadata of the client is not JSON as RFC 7591 has it.") from None
 
 
-def register(metadata: ClientMetadata, ring: KeyRing, entropy: bytes) -> Client:
+def register(metadata: ClientMetadata, ring: KeyRing, entropy: bytes) -> OAuthClient:
     """Return a client with the id that carries what it registered. Raises `BadRequest`."""
     client = grammar.read_client("", metadata, "")
     if client.redirect_uris != metadata.redirect_uris:
@@ -103,7 +103,7 @@ def register(metadata: ClientMetadata, ring: KeyRing, entropy: bytes) -> Client:
     return msgspec.structs.replace(client, client_id=ring.sign(payload))
 
 
-def read_registered(client_id: str, ring: KeyRing) -> Client:
+def read_registered(client_id: str, ring: KeyRing) -> OAuthClient:
     """Return the client that an id of this server carries. Raises `BadRequest`."""
     try:
         payload = ring.verify(client_id)

@@ -23,7 +23,7 @@ from assent.gate.policy import Policy, suffices
 from assent.gate.records import Assurance
 from assent.serving.oauth import grammar
 from assent.serving.oauth.clients import Clients
-from assent.serving.oauth.grammar import AuthorizationRequest, BadRequest, Client, is_loopback
+from assent.serving.oauth.grammar import AuthorizationRequest, BadRequest, OAuthClient, is_loopback
 from assent.serving.web.settings.workspace import SCOPE_WORDS
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
@@ -85,7 +85,7 @@ class ConsentPage:
         code = RefreshToken(ids, 0, b"").sign(visit.services.keys.client_codes)
         return self._leave(visit, client, request, code=code)
 
-    async def _read(self, visit: Visit) -> tuple[Client, AuthorizationRequest]:
+    async def _read(self, visit: Visit) -> tuple[OAuthClient, AuthorizationRequest]:
         back, given = "", dict[str, str]()
         try:
             given = grammar.read_once(visit.request.query_params.multi_items())
@@ -103,7 +103,7 @@ class ConsentPage:
             what, then = f"{bad.text} Nothing was allowed.", "Start again from the client."
             raise PageRefused(PageProblem(400, "This client cannot be let in", what, then, link)) from None
 
-    async def _show(self, visit: Visit, client: Client, request: AuthorizationRequest) -> Response:
+    async def _show(self, visit: Visit, client: OAuthClient, request: AuthorizationRequest) -> Response:
         policy = await visit.read(lambda: policies.find(visit.workspace_id))
         values: dict[str, Any] = {
             "client": client,
@@ -115,7 +115,9 @@ class ConsentPage:
         }
         return visit.page("oauth_consent.html", values, scripts=False)
 
-    def _leave(self, visit: Visit, client: Client, request: AuthorizationRequest, **answer: str) -> Response:
+    def _leave(
+        self, visit: Visit, client: OAuthClient, request: AuthorizationRequest, **answer: str
+    ) -> Response:
         url = grammar.answer_to(request.redirect_uri, **answer, state=request.state, iss=self._issuer)
         values = {"url": url, "client": client, "place_back": _name_place(request.redirect_uri)}
         return visit.page("oauth_leaving.html", values, scripts=False)

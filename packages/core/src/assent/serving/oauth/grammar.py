@@ -61,7 +61,7 @@ class ClientKeys(msgspec.Struct, frozen=True):
     keys: list[Any]
 
 
-class Client(Record):
+class OAuthClient(Record):
     """Who asks. `name` is what it calls itself, `publisher` the host that publishes its metadata: a fact; empty for a
     client that registered itself. `jwks_uri` is where it publishes keys, if it signs its requests."""
 
@@ -85,7 +85,7 @@ class AuthorizationRequest(Record):
     scopes: tuple[str, ...]
 
 
-def read_client(client_id: str, metadata: ClientMetadata, publisher: str) -> Client:
+def read_client(client_id: str, metadata: ClientMetadata, publisher: str) -> OAuthClient:
     """Return a client by its metadata. Raises `BadRequest`."""
     redirects = tuple(filter(is_redirect, metadata.redirect_uris[:MAX_REDIRECTS]))
     if not redirects:
@@ -94,7 +94,7 @@ def read_client(client_id: str, metadata: ClientMetadata, publisher: str) -> Cli
         raise BadRequest("invalid_client_metadata", "Only the authorization code flow is served.")
     name = truncate(write_name(metadata.client_name), MAX_NAME_CHARS // 2) or publisher
     jwks_uri = metadata.jwks_uri if metadata.token_endpoint_auth_method == SIGNED else ""
-    return Client(client_id, name or "A client without a name", publisher, redirects, jwks_uri)
+    return OAuthClient(client_id, name or "A client without a name", publisher, redirects, jwks_uri)
 
 
 def is_redirect(uri: str) -> bool:

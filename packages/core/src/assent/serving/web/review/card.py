@@ -320,10 +320,8 @@ def build_card(
     stopped = describe_freeze(find_stop(found.frozen, action), action)
     sending = _sending(action, None if stopped else job, now_ms)
     pictures = review_pictures.of_action(found, action)
-    own_yes = bool(looking.approver) and any(
-        yes.approver == looking.approver for yes in found.approvals.get(ActionId(action.action_id), ())
-    )
     given, verb = found.approvals.get(ActionId(action.action_id), ()), VERBS[naming.is_function(action)]
+    own_yes = bool(looking.approver) and any(yes.approver == looking.approver for yes in given)
     return Card(
         action=action,
         action_id=action.action_id,
@@ -359,11 +357,7 @@ def build_card(
         wishes=decisions.list_change_requests(action),
         look_at=naming.web_address(view.look_at) or "",
         pictures=pictures,
-        gates=tuple(
-            GATES.get(gate, gate.replace("_", " ").capitalize())
-            for gate in preflight.gates
-            if gate != "human_approval"
-        ),
+        gates=tuple(map(_name_gate, filter("human_approval".__ne__, preflight.gates))),
         readiness=ready_now or then,
         sign_in=f"/sign-in?then=/runs/{action.run_id}",
         connect=find_connect_path(
@@ -408,6 +402,10 @@ def build_card(
             own_yes=own_yes,
         ),
     )
+
+
+def _name_gate(gate: str) -> str:
+    return GATES.get(gate, gate.replace("_", " ").capitalize())
 
 
 def _sending(action: Action, job: SendJob | None, now_ms: int) -> str:

@@ -1,4 +1,4 @@
-"""Redacts secrets from logs, by field name and by pattern.
+"""Redacts secrets from logs and from what a failed connector said, by field name and by pattern.
 
 Pure. In doubt it hides too much. Independent of loggers.
 """

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.settings.redaction import HIDDEN, RULES, Redactor, may_match
+from assent.kernel.redaction import HIDDEN, RULES, Redactor, may_match
 
 SECRET = "Zm9vYmFyYmF6cXV4cXV1eGNvcmdlZ3JhdWx0Z2FycGx5d2F"
 HELD = {
