@@ -47,7 +47,11 @@ WAITING: Final = frozenset(
     }
 )
 """Indexes that hold what waits for a human or to be sent, and nothing else: no history."""
+FREEZES: Final = "what stops the server, one workspace and its agents"
 SORTED: Final = {
+    "find_action": FREEZES,
+    "find_freezes": FREEZES,
+    "find_policy_with_freezes": FREEZES,
     "list_workspaces": "no table that grows with use",
     "list_open_signups": "the requests of a day, of which twenty wait at most",
     "list_api_keys": "no table that grows with use",
@@ -57,6 +61,7 @@ SORTED: Final = {
     "list_held_groups": "one row for each caller whose proposals are held",
     "list_inbox": "the rows of one page, picked in the order of an index",
     "search_inbox": "as many rows as one search reads, picked in the order of an index",
+    "list_with_agent_for": "what waits for its agent, at most the rows of one page",
     "list_stopped_for": "the rows of one page of each sort, picked in the order of an index",
     "list_unknown_for": "the rows of one page, picked in the order of an index",
     "list_done_for": "the rows of one page, and what went out in the same millisecond",
