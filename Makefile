@@ -7,7 +7,8 @@ SHELL := /bin/sh
 # The processes that tests start would compile every module they import.
 unexport PYTHONDONTWRITEBYTECODE
 
-WORKERS := 2
+# One more than cores: tests wait for browsers, databases and processes of their own.
+WORKERS := 3
 DURATION := 25
 PYTEST := .venv/bin/python -m pytest -n $(WORKERS) --dist worksteal
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from assent import __version__
 from assent.kernel.distribution import DISTRIBUTION
 
 pytestmark = pytest.mark.slow
+
+MOST_SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,11 @@ def offline(home: Path, index: Path) -> dict[str, str]:
     }
 
 
-def test_uvx_plays_the_demo_by_name(tmp_path: Path, index: Path) -> None:
+@pytest.mark.rule("E25", "E29")
+def test_uvx_plays_the_demo_by_name_and_it_tells_that_it_happened_once_in_under_a_minute(
+    tmp_path: Path, index: Path
+) -> None:
+    began = time.monotonic()
     done = subprocess.run(
         [find_uv(), "tool", "run", "--from", DISTRIBUTION, "assent", "demo"],
         env=offline(tmp_path / "home", index),
@@ -53,7 +60,26 @@ def test_uvx_plays_the_demo_by_name(tmp_path: Path, index: Path) -> None:
     )
 
     assert done.returncode == 0, done.stderr
+    assert time.monotonic() - began < MOST_SECONDS
     assert done.stdout == "It happened once.\n"
+    told = done.stderr
+    # In this order: refused before the approval, approved, killed, found by asking, refused after the rewind.
+    steps = [
+        told.index(each)
+        for each in (
+            "Status: awaiting_approval",
+            "Refused: requires_approval",
+            "Approved: ",
+            "kill -9",
+            "It is: executed, reference notice-1. Requests to the board: 1.",
+            "chieflab_approve_action: refused, action_closed",
+            "chieflab_execute_approved_action: refused, ",
+            "Notices on the board: 1. Requests that it got: 1.",
+            "board_post: executed, approved by ",
+        )
+    ]
+    assert steps == sorted(steps)
+    assert "Traceback" not in told and "ERROR" not in told
 
 
 def test_uvx_serves_by_name(tmp_path: Path, index: Path) -> None:
