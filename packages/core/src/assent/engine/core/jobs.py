@@ -178,6 +178,7 @@ def list_ready(kinds: Mapping[str, JobKind], most: int) -> Transaction[list[Read
 
 def claim(ready: ReadyJob, lease_ms: int, now_ms: int, worker: str) -> Transaction[Job | None]:
     """Claim a job that is due or whose lease has ended. Returns None if another worker has claimed it."""
+    yield statements.plan_by_size()
     rows = yield statements.claim_job(
         workspace_id=ready.workspace_id,
         job_id=ready.job_id,
