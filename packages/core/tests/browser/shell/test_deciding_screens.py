@@ -83,6 +83,7 @@ async def test_select_several_decide_together_and_answer_an_unknown_outcome(
     server.provider.then = silence
     at = await screen(f"/runs/{run.run_id}?action={run.actions[2].id}&open=approve", width=width, dark=dark)
     await at.page.get_by_role("button", name="Approve and send now").click()
+    await expect(at.page.locator(f"#action-{run.actions[2].id}")).to_contain_text("in the queue")
     await server.run_jobs()
 
     await at.goto("/inbox")
