@@ -34,6 +34,7 @@ from assent.engine.webhooks import subscriptions
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action, Assurance, Media
 from assent.gate.webhooks import EVENTS
+from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Refusal
@@ -594,7 +595,7 @@ async def test_old_content_is_erased_daily_and_what_waits_stays(server: Filled) 
 async def stage_picture(server: Filled, content: bytes) -> tuple[PreparedRun, str]:
     """Stage and approve a post with a picture. Returns its run and the digest of the picture."""
     await server.begin()
-    digest = "sha256:" + "cd" * 32
+    digest = digest_of_bytes(content)
     media = Media(kind="image", url="https://example.org/a.png", digest=digest)
     run = await server.stage(post(media=(media,)))
     picture = Picture(content=content, content_type="image/png", width=1, height=1, alt="Leaf", digest=digest)
