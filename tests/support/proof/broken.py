@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from assent.engine.actions import actions, decisions, execution, idempotency, reconciliation
-from assent.engine.core import jobs, journal
+from assent.engine.core import journal
 from assent.engine.workflows import sessions
 from assent.gate import gate
 from assent.gate.gate import SeenVersion
@@ -135,7 +135,7 @@ def measured_twice() -> None:
         return
         yield
 
-    _set(jobs, "complete_with_work", complete)
+    _set(measuring, "complete_job", complete)
 
 
 def measurement_skipped() -> None:
