@@ -34,6 +34,7 @@ from assent.ports import Context, Delivered, connectors, notifiers
 from assent.tools import approvals
 from assent.tools.catalog import input_schema
 from assent.use_cases import runs
+from assent_launch.learning import measurement
 from assent_wrap import listing
 from assent_wrap.profiles import Mode, Profile
 
@@ -56,8 +57,9 @@ def listed(registry: str) -> set[str]:
 
 
 def port_methods() -> Iterator[str]:
-    """The methods of each port of connectors and notifiers, but for the network that a notifier is given."""
-    for module in (connectors, notifiers):
+    """The methods of each port of connectors and notifiers, but for the network that a notifier is given. The package
+    that measures has ports of its own."""
+    for module in (connectors, notifiers, measurement):
         for name, port in vars(module).items():
             if (
                 getattr(port, "_is_protocol", False)

@@ -22,6 +22,7 @@ from assent.tools.catalog import arrange
 REACH_OUT = {
     "engine/actions/execution.py call_connector": "after a claim",
     "engine/actions/reconciliation.py ask_provider": "after a claim; a look-up only reads",
+    "engine/actions/execution.py perform": "for these two, with the context of a claimed action",
     "assent_wrap/agent_calls.py claim_call": "hands a claim out",
     "assent_wrap/connector.py _read_present": "reads the freeze, unless the tool is trusted and only reads",
     "assent_wrap/connector.py perform": "a connector, after a claim",
