@@ -62,6 +62,7 @@ VIEWS: Final = (
     View("import", "/sessions/import", "/sessions/import"),
     View("session", "/sessions/{run_id}", "/sessions/{session}"),
     View("session-step", "/sessions/{run_id}", "/sessions/{session}?node=2"),
+    View("plan", "/runs/{run_id}/plan", "/runs/{run}/plan"),
     View("compare", "/sessions/{run_id}/compare", "/sessions/{session}/compare"),
     View("timeline", "/sessions/{run_id}/timeline", "/sessions/{session}/timeline"),
     View("session-review", "/sessions/{run_id}/review", "/sessions/{session}/review"),
@@ -86,6 +87,7 @@ VIEWS: Final = (
     View("settings", "/settings", "/settings"),
     View("passkeys", "/settings/passkeys", "/settings/passkeys"),
     View("notifications", "/settings/notifications", "/settings/notifications"),
+    View("slack", "/settings/slack", "/settings/slack"),
     View("phone", "/settings/phone", "/settings/phone"),
     View("workspace", "/settings/workspace", "/settings/workspace"),
     View("people", "/settings/people", "/settings/people"),
@@ -216,7 +218,9 @@ async def follow(page: Page, view: View) -> None:
     """Do what leads to a view on the page of its path."""
     for what, on, text in view.steps:
         if what == "press":
-            await page.get_by_role("button", name=on, exact=True).first.click(timeout=10_000)
+            # A form that is signed in place is sent in the background first, so the click does not wait.
+            async with page.expect_navigation(timeout=10_000):
+                await page.get_by_role("button", name=on, exact=True).first.click(timeout=10_000)
         elif what == "fill":
             await page.get_by_label(on).first.fill(text, timeout=10_000)
         else:
