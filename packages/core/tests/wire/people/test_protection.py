@@ -72,6 +72,7 @@ def test_the_policy_allows_no_script_no_frame_and_no_foreign_form() -> None:
         "style-src": "'self'",
         "img-src": "'self' data:",
         "font-src": "'self'",
+        "manifest-src": "'self'",
         "form-action": "'self'",
         "frame-ancestors": "'none'",
         "base-uri": "'none'",

@@ -49,18 +49,28 @@ async def test_agents_and_people_read_the_same_words(site: Site) -> None:
     assert not re.search(r"\{[a-z]\w*\}", page.replace("/api/tools/{name}", ""))
 
 
+TYPES = {
+    "css": "text/css",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "webmanifest": "application/manifest+json",
+    "woff2": "font/woff2",
+}
+"""Of the files that a page names."""
+
+
 async def test_files_have_the_hash_of_their_content_in_their_name_and_are_kept_for_ever(site: Site) -> None:
     page = (await site.browser.get("/")).text
     paths = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', page))
 
-    assert {path.rpartition(".")[2] for path in paths} == {"css", "svg", "woff2"}
+    assert {path.rpartition(".")[2] for path in paths} == set(TYPES)
     for path in paths:
         answer = await site.browser.get(path)
         assert answer.status_code == 200
         assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert re.fullmatch(r"/static/[\w-]+\.[0-9a-f]{16}\.\w+", path)
-        assert answer.headers["content-type"].partition(";")[0] in ("text/css", "image/svg+xml", "font/woff2")
+        assert answer.headers["content-type"].partition(";")[0] == TYPES[path.rpartition(".")[2]]
 
 
 async def test_nothing_else_can_be_read_below_the_files(site: Site) -> None:

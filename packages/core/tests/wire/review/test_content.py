@@ -17,7 +17,12 @@ from assent.gate.records import Media
 from assent.ports import Draft, StagedEffect
 from assent.serving.web.review.content import MOST_LINKS, frame, html_targets, html_text, list_links, targets
 from assent.serving.web.review.preview import find_fold
-from assent.serving.web.shell.headers import FRAMING_POLICY
+from assent.serving.web.shell.headers import (
+    CONTENT_SECURITY_POLICY,
+    DECIDING_POLICY,
+    FRAMING_POLICY,
+    SCRIPTED_POLICY,
+)
 from assent.serving.web.shell.unseen import pieces
 
 
@@ -222,7 +227,7 @@ def shape(page: str) -> set[tuple[str, tuple[str, ...]]]:
     return parser.seen
 
 
-async def filled_with(server: Server, words: str) -> tuple[str, str]:
+async def filled_with(server: Server, words: str, *, html: bool = True) -> tuple[str, str]:
     """A run that has these words in every place that can hold any."""
     run = await server.stage(mail(warnings=(words,), recommendations=(words,), gates=(words,)))
     action = await server.action(run.actions[0].id)
@@ -232,7 +237,7 @@ async def filled_with(server: Server, words: str) -> tuple[str, str]:
         body=words,
         subject=words,
         title=words,
-        html=words,
+        html=words if html else "",
         sender=words,
         preheader=words,
         recipients=(words, *action.effect.recipients),
@@ -248,11 +253,12 @@ async def filled_with(server: Server, words: str) -> tuple[str, str]:
 @pytest.fixture
 async def known_shape(server: Server) -> set[tuple[str, tuple[str, ...]]]:
     """The tags of our own templates, with content that brings out all of them."""
-    run_id, _ = await filled_with(
-        server, "Hi\u200b [a](https://xn--b.example) <a href='https://c.example'>d</a>"
-    )
+    words = "Hi\u200b [a](https://xn--b.example) <a href='https://c.example'>d</a>"
+    run_id, _ = await filled_with(server, words)
+    _, plain_id = await filled_with(server, words, html=False)
     owner = await server.owner()
-    return shape(await server.page(owner, run_id)) | shape((await owner.get("/inbox")).text)
+    paths = (f"/runs/{run_id}", "/inbox", f"/inbox/pane/{plain_id}")
+    return set().union(*[shape((await owner.get(path)).text) for path in paths])
 
 
 @pytest.mark.parametrize("payload", CORPUS)
@@ -260,16 +266,63 @@ async def test_hostile_content_is_text_wherever_it_stands(
     server: Server, known_shape: set[tuple[str, tuple[str, ...]]], payload: str
 ) -> None:
     run_id, action_id = await filled_with(server, payload)
+    _, plain_id = await filled_with(server, payload, html=False)
     owner = await server.owner()
 
     answer, inbox = await owner.get(f"/runs/{run_id}"), await owner.get("/inbox")
+    pane = await owner.get(f"/inbox/pane/{plain_id}")
 
-    assert answer.status_code == inbox.status_code == 200
-    assert answer.headers["content-security-policy"] == FRAMING_POLICY
-    assert "script-src 'none'" in FRAMING_POLICY
+    assert answer.status_code == inbox.status_code == pane.status_code == 200
+    assert answer.headers["content-security-policy"] == DECIDING_POLICY
+    assert inbox.headers["content-security-policy"] == SCRIPTED_POLICY
     assert shape(answer.text) <= known_shape
     assert shape(inbox.text) <= known_shape
+    # A form that decides in place, in the page that runs scripts.
+    assert "data-signs" in pane.text
+    assert shape(pane.text) <= known_shape
+    assert scripts(pane.text) == []
+    assert scripts(answer.text) == ["keys", "decide"]
+    assert scripts(inbox.text) == ["htmx", "htmx-sse", "keys", "decide", "console"]
     assert form(answer.text, action_id, "edit").fields["body"] == payload
+
+
+def scripts(page: str) -> list[str]:
+    """The names of the script files of a page, none of which is inline or from elsewhere."""
+    found: list[str] = re.findall(r"<script\b[^>]*>[^<]*", page)
+    ours = [re.fullmatch(r'<script src="/static/([\w-]+)\.[0-9a-f]{16}\.js" defer>', each) for each in found]
+    assert all(ours), found
+    return [each[1] for each in ours if each]
+
+
+def rules(policy: str) -> dict[str, str]:
+    return dict(rule.split(" ", 1) for rule in policy.split("; "))
+
+
+def test_scripts_are_files_of_this_server_and_frames_its_own_whatever_decides() -> None:
+    scripted = rules(CONTENT_SECURITY_POLICY) | {"script-src": "'self'", "connect-src": "'self'"}
+
+    assert rules(SCRIPTED_POLICY) == scripted
+    assert rules(DECIDING_POLICY) == {**scripted, "frame-src": "'self'"}
+    assert rules(FRAMING_POLICY) == {**rules(CONTENT_SECURITY_POLICY), "frame-src": "'self'"}
+
+
+@pytest.mark.parametrize(
+    ("draft", "by_link", "signed_in"),
+    [
+        (post(), CONTENT_SECURITY_POLICY, SCRIPTED_POLICY),
+        (mail(html="<script>alert(1)</script>"), FRAMING_POLICY, DECIDING_POLICY),
+    ],
+)
+async def test_a_page_opened_by_a_review_link_runs_no_script(
+    server: Server, draft: StagedEffect, by_link: str, signed_in: str
+) -> None:
+    run = await server.stage(draft)
+    for browser, policy in ((await server.opened(run), by_link), (await server.owner(), signed_in)):
+        answer = await browser.get(f"/runs/{run.run_id}")
+
+        assert answer.headers["content-security-policy"] == policy
+        assert scripts(answer.text) == (["keys", "decide"] if policy == signed_in else [])
+    assert "script-src 'none'" in by_link
 
 
 async def test_hostile_words_of_a_reviewer_are_text_too(server: Server) -> None:

@@ -332,9 +332,10 @@ class ReviewPages:
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}
+        framed = any(card.content.html is not None for card in cards)
         if values["in_place"]:
-            headers |= DECIDING_HEADERS
-        elif any(card.content.html is not None for card in cards):
+            headers |= DECIDING_HEADERS if framed else SCRIPTED_HEADERS
+        elif framed:
             headers |= FRAMING_HEADERS
         response = page(
             request, "review.html", values, status=tried.status if tried is not None else 200, headers=headers
