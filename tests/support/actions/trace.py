@@ -10,6 +10,10 @@ from assent.ports import Begin, Bound, Rows, Store, Transaction
 T = TypeVar("T")
 
 
+OWN = frozenset({"advance_head"})
+"""What begins a transaction that a process makes by itself, some time after any write: no call causes it."""
+
+
 class Step(NamedTuple):
     """One statement of a transaction."""
 
@@ -42,14 +46,17 @@ class Traced:
     def _followed(self, mode: str, begin: Begin[T]) -> Transaction[T]:
         transaction = begin()
         rows: Rows | None = None
+        own = False
         while True:
             try:
                 bound = next(transaction) if rows is None else transaction.send(rows)
             except StopIteration as end:
                 result: T = end.value
                 return result
+            own = own or (rows is None and bound.statement.name in OWN)
             rows = yield bound
-            self._note(mode, bound, rows)
+            if not own:
+                self._note(mode, bound, rows)
 
     def _note(self, mode: str, bound: Bound, rows: Rows) -> None:
         self.trace.append(Step(mode, bound.statement.name, len(rows)))

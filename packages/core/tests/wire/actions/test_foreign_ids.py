@@ -100,8 +100,9 @@ async def test_a_foreign_and_an_unknown_action_get_the_same_bytes_after_the_same
 async def test_a_malformed_id_is_said_to_be_malformed_without_a_look_at_the_store(surface: Gate) -> None:
     store = Traced.around(surface.app)
     for tool in takes("actionId"):
-        store.trace.clear()
-        await surface.call(tool.name, arguments_of(tool, actionId="malformed"))
+        for _ in range(2):  # the first call of a key opens the row that counts its calls
+            store.trace.clear()
+            await surface.call(tool.name, arguments_of(tool, actionId="malformed"))
         alone = list(store.trace)
         for text in MALFORMED:
             store.trace.clear()
@@ -111,7 +112,7 @@ async def test_a_malformed_id_is_said_to_be_malformed_without_a_look_at_the_stor
                 text,
             )
             assert [what for what in store.trace if "action" in what[1]] == []
-            assert len(store.trace) == len(alone)
+            assert store.trace == alone
 
 
 @pytest.mark.rule("E2")
