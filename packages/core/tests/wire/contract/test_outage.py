@@ -172,12 +172,13 @@ async def test_many_callers_of_an_absent_database_wait_side_by_side_and_not_in_a
 async def test_a_database_that_says_nothing_is_given_up_once_for_everybody(
     postgres_url: str, tmp_path: Path, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assent.stores.postgres_connection.CONNECT_SECONDS", 0.5)
     async with over_postgres(postgres_url, tmp_path, transport) as (outage, proxy):
         proxy.swallow()
         started = time.monotonic()
 
-        outcomes = await asyncio.gather(*(outage.surface.call(KEYED, key=SOME_KEY) for _ in range(20)))
+        with monkeypatch.context() as short:  # not for the way back, which a busy machine may take longer for
+            short.setattr("assent.stores.postgres_connection.CONNECT_SECONDS", 0.5)
+            outcomes = await asyncio.gather(*(outage.surface.call(KEYED, key=SOME_KEY) for _ in range(20)))
 
         assert {outcome.reason for outcome in outcomes} == {"temporarily_unavailable"}
         assert time.monotonic() - started < 20 * 0.5 * 0.8
