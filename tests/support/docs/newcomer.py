@@ -118,8 +118,9 @@ class Controls(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.links: dict[str, str] = {}
-        self.buttons: dict[str, tuple[str, dict[str, str]]] = {}
+        self.buttons: dict[str, tuple[str, dict[str, str], bool]] = {}
         self._form: tuple[str, dict[str, str]] = ("", {})
+        self._signs = False
         self._control: dict[str, str] | None = None
         self._words = ""
         self.feed(page)
@@ -128,6 +129,8 @@ class Controls(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
             self._form = (given.get("action", ""), {})
+            # A script signs what is confirmed at once; "ask" is a second press.
+            self._signs = given.get("data-signs") == ""
         elif tag == "input" and given.get("type") not in ("radio", "checkbox"):
             self._form[1][given.get("name", "")] = given.get("value", "")
         elif tag in ("a", "button"):
@@ -144,7 +147,7 @@ class Controls(HTMLParser):
             self.links.setdefault(words, self._control.get("href", ""))
         else:
             pressed = {self._control["name"]: self._control["value"]} if "name" in self._control else {}
-            self.buttons.setdefault(words, (address, {**self._form[1], **pressed}))
+            self.buttons.setdefault(words, (address, {**self._form[1], **pressed}, self._signs))
         self._control = None
 
 
@@ -167,12 +170,20 @@ class Window:
             link = next(link for name, link in controls.links.items() if name.startswith(words))
             self.open(urljoin(here, link))
             return
-        address, fields = controls.buttons[words]
-        if is_confirm_page(self._shown):
-            address, signed = ConfirmPage(self._shown.text).path, self._http.sign(self._shown)
-            assert signed is not None
-            fields = signed
-        self._shown = self._http.post(urljoin(here, address), data=fields)
+        address, fields, signs = controls.buttons[words]
+        if not is_confirm_page(self._shown):
+            self._send(address, fields)
+            if not (signs and is_confirm_page(self._shown)):
+                return
+        self._confirm()
+
+    def _confirm(self) -> None:
+        fields = self._http.sign(self._shown)
+        assert fields is not None
+        self._send(ConfirmPage(self._shown.text).path, fields)
+
+    def _send(self, address: str, fields: dict[str, str]) -> None:
+        self._shown = self._http.post(urljoin(str(self._shown.url), address), data=fields)
         assert self._shown.status_code == 200, self._shown.text
 
     def _find(self, words: str) -> Controls | None:
