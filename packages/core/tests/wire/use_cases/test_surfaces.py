@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import httpx
 import msgspec
@@ -24,6 +24,8 @@ from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core import jobs, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.people.chat import ChatEvent, make_code
+from assent.engine.people.people import OWNER
 from assent.gate.effects import EXECUTE, EffectTypes
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import Policy, Requirement
@@ -34,7 +36,7 @@ from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown, Transaction
 from assent.sql.loader import statements
-from assent.use_cases import decisions, executions, workspaces
+from assent.use_cases import chat, decisions, executions, workspaces
 from assent.use_cases.decisions import DecisionOrder
 
 
@@ -106,7 +108,7 @@ APPROVE, REJECT, EDIT = "chieflab_approve_action", "chieflab_reject_action", "ch
 LIVE = {"url": "https://example.org/note"}
 RESOLVE = "chieflab_resolve_unknown_outcome"
 NO_JOB = frozenset({"job"})
-ONE_BY_ONE = NO_JOB | {"batch"}
+ONE_BY_ONE = NO_JOB | {"batch", "chat app"}
 SAYS_MORE = frozenset(
     {
         "it needs a second approver now",
@@ -122,7 +124,7 @@ NOT_BY_NOW = frozenset({"it was sent"})
 """No connector sends it, or not before its time."""
 
 DECISIONS = {
-    "approve": Decision("awaiting", APPROVE, {}, "approve", {}, True, not_on=NO_JOB),
+    "approve": Decision("awaiting", APPROVE, {}, "approve", {}, True, not_on=NO_JOB | {"chat app"}),
     "approve and send": Decision(
         "awaiting",
         APPROVE,
@@ -144,14 +146,20 @@ DECISIONS = {
     "edit": Decision("awaiting", EDIT, OTHER, "edit", OTHER, True, not_on=ONE_BY_ONE),
     "edit what is approved": Decision("approved", EDIT, OTHER, "edit", OTHER, True, not_on=ONE_BY_ONE),
     "ask for changes": Decision(
-        "awaiting", form="ask", fields={"text": "Shorter, please."}, not_on=ONE_BY_ONE | {"chat"}
+        "awaiting", form="ask", fields={"text": "Shorter, please."}, not_on=NO_JOB | {"batch", "chat"}
     ),
     "withdraw": Decision("approved", "chieflab_withdraw_approval", NO, "withdraw", NO, not_on=ONE_BY_ONE),
     "send what is approved": Decision(
         "approved", APPROVE, {"send": True}, "send", {}, True, not_on=ONE_BY_ONE, is_queued=True
     ),
     "execute": Decision(
-        "approved", EXECUTE, {}, "send", not_on=frozenset({"batch"}), is_queued=True, but=SAYS_MORE
+        "approved",
+        EXECUTE,
+        {},
+        "send",
+        not_on=frozenset({"batch", "chat app"}),
+        is_queued=True,
+        but=SAYS_MORE,
     ),
     "record by hand": Decision(
         "approved",
@@ -219,6 +227,40 @@ def _find_button(browser: httpx.AsyncClient, page: str, address: str, decision: 
     return lambda: browser.post(found.address, data=data)
 
 
+async def open_chat_app(server: Server, run: PreparedRun, decision: Decision) -> Press | None:
+    """Decide by what a chat app signed, as the person who linked the account. A yes there also sends what a connector
+    can send now."""
+    if decision.form == "approve" and not (decision.is_queued or decision.is_scheduled):
+        return None
+    move: Any = decision.form
+    if decision.start != "awaiting" or move not in get_args(chat.ChatMove):
+        return None
+    await server.owner()
+    action = run.actions[0]
+
+    def make_event(event_id: str) -> ChatEvent:
+        return ChatEvent(
+            workspace_id=LOCAL_WORKSPACE,
+            target_id="app",
+            account="U0ADA",
+            event_id=event_id,
+            at_ms=server.clock.now_ms(),
+            via="Slack",
+        )
+
+    linked = await chat.link(server.services, make_event("link"), make_code(server.services, OWNER))
+    assert linked.decided, linked.text
+    text = next(iter(decision.fields.values()), "")
+
+    async def tap() -> httpx.Response:
+        answer = await chat.decide(
+            server.services, make_event(action.id), action.id, action.digest, move, text
+        )
+        return httpx.Response(200 if answer.decided else 409, text=answer.text)
+
+    return tap
+
+
 async def open_job(server: Server, run: PreparedRun, decision: Decision) -> Press | None:
     """The job of an action that is to be sent at once."""
     if decision.tool != EXECUTE:
@@ -244,6 +286,7 @@ SURFACES: dict[str, Open] = {
     "page": open_page,
     "link": open_link,
     "batch": open_batch,
+    "chat app": open_chat_app,
     "job": open_job,
 }
 
@@ -508,6 +551,13 @@ async def test_a_decision_leads_to_the_same_on_every_surface(
 
 
 COMPARED = {
+    "chat.decide": {
+        "approve and send",
+        "approve what that executes",
+        "approve for later",
+        "reject",
+        "ask for changes",
+    },
     "decisions.approve": {"approve", "approve and send", "send what is approved"},
     "decisions.approve_together": {"approve", "approve and send", "approve for later"},
     "decisions.ask_for_changes": {"ask for changes"},
@@ -523,28 +573,30 @@ COMPARED = {
 """The decisions that a use case is compared by."""
 
 NOT_COMPARED = {
+    "chat.link": {"chat app"},
     "connections.choose": {"command", "console"},
     "connections.connect": {"console"},
     "connections.connect_with_key": {"command", "console"},
     "connections.disconnect": {"chat", "command", "console"},
     "connections.follow": {"job"},
+    "decisions.approve_plan": {"plan"},
     "decisions.hand_over": {"chat"},
-    "decisions.read_readiness": {"batch", "page"},
+    "decisions.read_readiness": {"batch", "console", "page"},
     "decisions.reject_held": {"batch"},
     "decisions.release_held": {"batch"},
     "decisions.replace_content": {"wrapped call"},
     "decisions.take_back": {"wrapped call"},
-    "decisions.try_blocked": {"chat"},
     "executions.hand_out": {"wrapped call"},
     "executions.reconcile": {"job"},
     "executions.report": {"wrapped call"},
     "executions.try_again": {"page"},
+    "executions.undo": {"chat", "page"},
     "runs.end_links": {"page"},
     "runs.prepare": {"chat", "wrapped call"},
     "workspaces.decide_signup": {"console"},
-    "workspaces.freeze": {"command"},
+    "workspaces.freeze": {"command", "console"},
     "workspaces.set_policy": {"chat", "command", "console"},
-    "workspaces.unfreeze": {"command"},
+    "workspaces.unfreeze": {"command", "console"},
 }
 """Those of one surface, and those that decide about no action. No command decides about one."""
 
@@ -556,9 +608,11 @@ PLACES = {
     "assent_launch": "chat",
     "serving.web.review": "page",
     "serving.web.inbox.batch": "batch",
+    "serving.web.inbox.plan": "plan",
     "serving.web": "console",
     "cli": "command",
     "jobs": "job",
+    "assent_notify.slack": "chat app",
     "assent_wrap": "wrapped call",
 }
 """Which surface a module is a part of, by the first place that fits. A link leads to the page."""
