@@ -126,7 +126,7 @@ async def test_whatever_a_tool_refuses_has_the_status_of_its_reason(web: Surface
     at_gate = reason in (Reason.TEMPORARILY_UNAVAILABLE, Reason.MISSING_API_KEY)
     protocol_fault = reason in (Reason.UNKNOWN_TOOL, Reason.INTERNAL_ERROR)
     assert ("error" in outcome.message) == (at_gate or protocol_fault)
-    assert outcome.status == (503 if at_gate else 200)
+    assert outcome.status == (MEANINGS[reason].status if at_gate else 200)
 
 
 async def test_a_form_of_another_site_cannot_call_a_tool(web: Surface) -> None:
