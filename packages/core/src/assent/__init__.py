@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from assent.extensions.channels import ProviderAccount as Account
     from assent.extensions.channels import ProviderConnector as Connector
     from assent.extensions.channels import TextLimit as Limit
+    from assent.extensions.hooks import BadExtension as BadExtension
     from assent.extensions.operators import Operator as Operator
     from assent.extensions.options import ArgumentProblem as Problem
-    from assent.extensions.options import BadExtension as BadExtension
     from assent.extensions.options import Receipt as Receipt
     from assent.extensions.options import native_key as native_key
     from assent.extensions.options import natural_key as natural_key
@@ -47,9 +47,8 @@ _HOMES = {
         "MessageShape=Message OAuth"
     ),
     "assent.extensions.operators": "Operator",
-    "assent.extensions.options": (
-        "BadExtension ArgumentProblem=Problem Receipt native_key natural_key no_key read_back"
-    ),
+    "assent.extensions.hooks": "BadExtension",
+    "assent.extensions.options": "ArgumentProblem=Problem Receipt native_key natural_key no_key read_back",
     "assent.extensions.signatures": "Money",
     "assent.gate.connection": "KeyWords=Key",
     "assent.gate.outcomes": "NotConnected NotSent OutcomeUnknown",

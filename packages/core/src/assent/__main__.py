@@ -1,5 +1,5 @@
-"""The command `assent`. Starts `assent stdio` and `assent hook claude-code` before importing what only
-the other commands need, because a client waits for them."""
+"""The command `assent`. Starts `assent stdio`, `assent wrap`, its server and `assent hook claude-code` before importing
+what only the other commands need, because a client waits for them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ STDIO_FLAGS: Final = {
 }
 """Flags of `assent stdio` that take a value, with their settings."""
 
+BACKGROUND: Final = ("serve", "--background")
+"""The command by which another program starts a server (`assent.processes.local_server`). No person types it."""
 
 OPERATORS: Final = "--operators"
 """The flag that may be repeated."""
@@ -39,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     asks = {"--help", "-h"} & set(_before_command(arguments))
     if arguments[:1] == ["stdio"] and not asks:
         sys.exit(run_stdio(arguments[1:]))
+    if tuple(arguments[:2]) == BACKGROUND:
+        sys.exit(run_background(arguments[2:]))
     if not asks and (program := _find_program(arguments)) is not None:
         sys.exit(program())
     from assent.cli import run
@@ -100,6 +104,17 @@ def run_stdio(arguments: Sequence[str]) -> int:
     return run_program("stdio", arguments, work)
 
 
+def run_background(arguments: Sequence[str]) -> int:
+    """Run the server that a front starts and waits for: `assent serve` with the flags of `assent stdio` and a port."""
+
+    def work(loaded: Loaded, given: Given, switches: frozenset[str]) -> int:
+        from assent.processes.serve import serve
+
+        return serve(loaded, for_front=True)
+
+    return run_program("serve", arguments, work, settings={**STDIO_FLAGS, "--port": "port"})
+
+
 def run_program(
     command: str,
     arguments: Sequence[str],
@@ -107,17 +122,19 @@ def run_program(
     flags: Sequence[str] = (),
     switches: Sequence[str] = (),
     *,
+    settings: Mapping[str, str] = STDIO_FLAGS,
     wrong_usage: type[Exception] = BadUsage,
 ) -> int:
-    """Run a program that a client starts. It has the flags of `assent stdio` and its own. Standard output is the
-    protocol's; messages go to standard error."""
+    """Run a program that a client waits for. `settings` are its flags for settings, the others its own. Standard
+    output is the protocol's; messages go to standard error."""
+    from assent.extensions.hooks import list_own_settings
     from assent.settings.load import BadFlag, SettingsError, load_settings
 
     chosen = frozenset(switches) & set(arguments)
     try:
         given, rest = take_values([word for word in arguments if word not in chosen], flags)
-        common, debug = parse_stdio_flags(rest)
-        loaded = load_settings(common)
+        common, debug = parse_stdio_flags(rest, settings)
+        loaded = load_settings(common, added=list_own_settings())
     except BadUsage as bad:
         _say_usage(bad, command)
         return 2
@@ -140,7 +157,9 @@ def run_program(
         return 1
 
 
-def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool]:
+def parse_stdio_flags(
+    arguments: Sequence[str], settings: Mapping[str, str] = STDIO_FLAGS
+) -> tuple[dict[str, object], bool]:
     """Parse `--flag value` and `--flag=value`. The few flags do not justify importing a parser."""
     flags: dict[str, object] = {}
     debug = False
@@ -151,14 +170,14 @@ def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool
         if argument == "--debug":
             debug = True
             flags["log_level"] = "debug"
-        elif name in STDIO_FLAGS:
+        elif name in settings:
             given = value if equals else next(waiting, None)
             if given is None:
                 raise BadUsage(f"{name} needs a value.")
             if name == OPERATORS:
                 named.append(given)
             else:
-                flags[STDIO_FLAGS[name]] = given
+                flags[settings[name]] = given
         else:
             raise BadUsage(f"There is no option {argument!r}.")
     return flags | ({"operators": named} if named else {}), debug

@@ -35,8 +35,13 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import ShieldedTasks, Waits
 from assent.engine.recovery.positions import Restore
-from assent.extensions.hooks import Extension, ExtensionProcess, load_extensions, read_sections
-from assent.extensions.options import BadExtension
+from assent.extensions.hooks import (
+    BadExtension,
+    Extension,
+    ExtensionProcess,
+    list_own_settings,
+    load_extensions,
+)
 from assent.gate import review_link
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import RELAY
@@ -62,9 +67,10 @@ from assent.processes.start_checks import SecretMismatch, check_secrets
 from assent.processes.store_position import Heads, StoreBehind, ask_history
 from assent.processes.system_clock import SystemClock
 from assent.settings.client_config import client_entry, in_shell, own_command, stdio_command
-from assent.settings.load import DEFAULTS, EVERY_WORKSPACE, Settings, SettingsError
+from assent.settings.load import DEFAULTS, EVERY_WORKSPACE, Settings, SettingsError, read_sections
 from assent.settings.public_url import phone_url
 from assent.settings.secret_files import resolve_secrets
+from assent.settings.table import TABLE
 from assent.stores import open_store
 
 if TYPE_CHECKING:
@@ -77,26 +83,19 @@ if TYPE_CHECKING:
     from assent.sql.components import Component
 
 
-OWNED: Final = (
-    "allow_hosts",
-    "google_client_id",
-    "google_client_secret",
-    "hubspot_client_id",
-    "hubspot_client_secret",
-    "model_api_key",
-    "model_name",
-    "model_url",
-    "sections",
-    "smtp_from",
-    "smtp_url",
-)
-"""Settings that serve the owner's workspaces alone; any other workspace has the defaults. Operators, `[effect.*]`
-and workflow folders are the owner's, too."""
-
 WITHHELD: Final = frozenset(
-    {"secrets", "run_token_secrets", "api_key", "database_url", "oidc_client_secret", "sections"}
+    {
+        "secrets",
+        "run_token_secrets",
+        "api_key",
+        "database_url",
+        "oidc_client_secret",
+        "sections",
+        "added",
+        "hidden",
+    }
 )
-"""Settings that no extension reads; of the sections each gets its own."""
+"""Settings that no extension reads; of those that extensions bring, each gets its own."""
 
 
 class App:
@@ -142,7 +141,7 @@ class App:
         """The connectors of extensions, once they are made."""
         self._given = connectors
         self._own_effects = cache(lambda: effects or _make_effects(self.installed))
-        self._shared_settings = msgspec.structs.replace(settings, **{name: DEFAULTS[name] for name in OWNED})
+        self._shared_settings = drop_owned(settings)
         self.services = Services(
             store=self.store,
             clock=self.clock,
@@ -163,7 +162,7 @@ class App:
                 configured_url=settings.base_url,
                 review_url=self._review_url,
                 shell_command=lambda *words: in_shell(own_command(settings, *words)),
-                client_entry=partial(client_entry, stdio_command(settings)),
+                client_entry=partial(client_entry, stdio_command(settings)) if settings.sqlite_path else None,
                 phone_url=phone_url(settings),
                 bound_here=is_loopback(settings.host) and not settings.trust_proxy_headers,
             ),
@@ -536,11 +535,24 @@ def show_settings(settings: Settings) -> dict[str, dict[str, Any]]:
     """Return the settings that each extension reads, by its name. Raises `SettingsError`."""
     values = msgspec.structs.asdict(settings)
     common = {name: value for name, value in values.items() if name not in WITHHELD}
-    try:
-        own = read_sections(settings.sections, list_installed(settings))
-    except BadExtension as bad:
-        raise SettingsError(f"The settings file {settings.config_file}: {bad.why}\n{bad.fix}") from bad
-    return {name: {**common, **section} for name, section in own.items()}
+    ours, installed = load_extensions(), list_installed(settings)
+    brought = {
+        each.name: {row.name: settings.added.get(row.name, row.default) for row in each.settings}
+        for each in ours
+    }
+    sections = read_sections(settings, {each.name: each.settings for each in installed if each not in ours})
+    return {name: {**common, **own} for name, own in (brought | sections).items()}
+
+
+def drop_owned(settings: Settings) -> Settings:
+    """Return the settings as workspaces that are not the owner's have them."""
+    own = {row.name for row in list_own_settings() if row.of_owner}
+    return msgspec.structs.replace(
+        settings,
+        sections=None,
+        added={name: value for name, value in settings.added.items() if name not in own},
+        **{row.name: DEFAULTS[row.name] for row in TABLE if row.of_owner},
+    )
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from assent.extensions.hooks import DoctorCheck as DoctorCheck
     from assent.extensions.hooks import Extension as Extension
     from assent.extensions.hooks import ExtensionProcess as ExtensionProcess
-    from assent.extensions.hooks import OwnSetting as OwnSetting
     from assent.gate.effects import EXECUTE as EXECUTE
     from assent.gate.records import Action as Action
     from assent.gate.records import Asset as Asset
@@ -127,6 +126,8 @@ if TYPE_CHECKING:
     from assent.serving.web.shell.public_pages import PublicPages as PublicPages
     from assent.serving.web.shell.rendering import Badge as Badge
     from assent.serving.web.shell.rendering import NavigationEntry as NavigationEntry
+    from assent.settings.table import Kind as Kind
+    from assent.settings.table import Setting as Setting
     from assent.sql.components import NOW as NOW
     from assent.sql.components import Component as Component
     from assent.sql.components import How as How
@@ -135,6 +136,7 @@ if TYPE_CHECKING:
     from assent.tools.arguments import Cursor as Cursor
     from assent.tools.arguments import IdempotencyKey as IdempotencyKey
     from assent.tools.arguments import PageSize as PageSize
+    from assent.tools.arguments import ReasonArgument as ReasonArgument
     from assent.tools.arguments import RunIdArgument as RunIdArgument
     from assent.tools.arguments import TenantIdArgument as TenantIdArgument
     from assent.tools.arguments import require_addresses as require_addresses
@@ -146,6 +148,7 @@ if TYPE_CHECKING:
     from assent.tools.definition import Behaviour as Behaviour
     from assent.tools.definition import Call as Call
     from assent.tools.definition import Tool as Tool
+    from assent.tools.report import report_run as report_run
     from assent.tools.runs import require_run as _read_run
     from assent.use_cases.chat import ChatAnswer as ChatAnswer
     from assent.use_cases.chat import decide as _decide_in_chat
@@ -189,7 +192,7 @@ HOMES: Final = {
         "ChatEvent ChatInstallation ChatLink end_link=end_chat_link list_installations=list_chat_apps "
         "list_links=list_chat_links make_code=make_chat_code"
     ),
-    "assent.extensions.hooks": "Command DoctorCheck Extension ExtensionProcess OwnSetting",
+    "assent.extensions.hooks": "Command DoctorCheck Extension ExtensionProcess",
     "assent.gate.effects": "EXECUTE",
     "assent.gate.records": "Action Asset ExecutionState Media PlannedTime Run Status",
     "assent.gate.views": "Severity",
@@ -221,12 +224,14 @@ HOMES: Final = {
     "assent.serving.web.shell.problems": "Link NOT_FOUND PageProblem PageRefused",
     "assent.serving.web.shell.public_pages": "PublicPages",
     "assent.serving.web.shell.rendering": "Badge NavigationEntry",
+    "assent.settings.table": "Kind Setting",
     "assent.sql.components": "Component How NOW Place",
     "assent.tools.arguments": (
-        "ActionIdArgument Cursor IdempotencyKey PageSize require_addresses require_line RunIdArgument "
+        "ActionIdArgument Cursor IdempotencyKey PageSize ReasonArgument require_addresses require_line RunIdArgument "
         "TenantIdArgument"
     ),
     "assent.tools.definition": "Behaviour Call DECIDES FIRES READS Tool WRITES",
+    "assent.tools.report": "report_run",
     "assent.tools.runs": "require_run=read_run",
     "assent.use_cases.chat": "ChatAnswer decide=decide_in_chat link=link_chat_account",
     "assent.use_cases.runs": "prepare=prepare_run",

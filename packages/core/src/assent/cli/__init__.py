@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import zip_longest
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code: 0 success, 1 failure, 2 usage error."""
     from assent.cli.commands import build_parser
-    from assent.extensions.hooks import load_extensions
-    from assent.extensions.options import BadExtension
+    from assent.extensions.hooks import BadExtension, load_extensions
     from assent.settings.client_config import name_program
 
     named = _find_extensions(arguments)
@@ -32,14 +32,15 @@ def run(arguments: Sequence[str]) -> int:
 
 def _find_extensions(arguments: Sequence[str]) -> tuple[str, ...]:
     """Return the extensions that the settings name, before the arguments can be parsed: they bring commands."""
+    from assent.extensions.hooks import list_own_settings
     from assent.settings.load import SettingsError, load_settings
 
     flags: dict[str, object] = {}
-    for argument, following in zip(arguments, (*arguments[1:], ""), strict=True):
+    for argument, following in zip_longest(arguments, arguments[1:], fillvalue=""):
         flag, equals, value = argument.partition("=")
         if flag in ("--config", "--data-dir"):
             flags[flag.removeprefix("--").replace("-", "_")] = value if equals else following
     try:
-        return load_settings(flags).settings.extensions
+        return load_settings(flags, added=list_own_settings()).settings.extensions
     except SettingsError:  # as above
         return ()

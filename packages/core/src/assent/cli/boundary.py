@@ -26,7 +26,6 @@ from assent.serving.leader import ANNOUNCEMENT, SERVING, Announcement
 from assent.settings.client_config import has_password
 from assent.settings.load import Settings
 from assent.settings.secret_files import HOMES
-from assent.settings.table import TABLE
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -326,7 +325,11 @@ def boundary(
 def _find_config(session: CommandSession) -> Path | None:
     """Return the settings file if it holds a secret."""
     settings, sources = session.settings, session.loaded.sources
-    held = [row for row in TABLE if row.secret and sources[row.name] == f"file {settings.config_file}"]
+    held = [
+        row
+        for row in session.loaded.rows
+        if row.secret and sources[row.name] == f"file {settings.config_file}"
+    ]
     if held or (settings.database_in_file and has_password(settings.database_url)):
         return settings.config_file
     return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Annotated, Final, cast
+from functools import cache, wraps
+from typing import Annotated, Any, Final, cast
 
 import typer
 import typer.core
@@ -33,7 +33,7 @@ from assent.cli import (
     workflows,
     workspaces,
 )
-from assent.cli.session import add_command
+from assent.cli.session import add_command, read_help
 from assent.extensions.hooks import CORE, Command, load_extensions, own_name, refuse_taken
 
 
@@ -59,7 +59,7 @@ def root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Lets AI agents do real work in the world, with a human's consent that the server enforces."""
+    """Your agent asks. You say yes. It happens once."""
 
 
 Body = Callable[..., int | None]
@@ -168,7 +168,15 @@ def _add(command: Command) -> None:
     if command.has_common_flags:
         add_command(target, name, command.run, json=command.has_json)
     else:
-        target.command(name)(command.run)
+        target.command(name, help=read_help(command.run))(_exit_with_status_of(command.run))
+
+
+def _exit_with_status_of(run: Callable[..., int | None]) -> Callable[..., None]:
+    @wraps(run)
+    def entry(*given: Any, **options: Any) -> None:
+        raise typer.Exit(run(*given, **options) or 0)
+
+    return entry
 
 
 def _list_core() -> Iterator[Command]:

@@ -26,26 +26,17 @@ from assent.kernel.times import iso_time
 from assent.net.loopback import is_loopback
 from assent.ports import Store, Transaction
 from assent.processes.listening import bind, reaches_assent, serves_this_data
-from assent.processes.start_checks import (
-    SECRETS,
-    check_certificate,
-    check_wrapped,
-    compare_secrets,
-    refuse_other_files,
-)
+from assent.processes.start_checks import SECRETS, check_certificate, compare_secrets, refuse_other_files
 from assent.processes.system_clock import SystemClock
 from assent.settings.client_config import in_shell, own_command
 from assent.settings.load import EVERY_WORKSPACE, Settings, SettingsError, hide_password
 from assent.settings.secret_files import (
-    HOMES,
-    MASTER,
-    RUN_TOKEN,
     SHARED_BITS,
     explain_data_dir,
+    find_secrets,
     missing_secrets,
     read_secrets,
 )
-from assent.settings.table import TABLE
 from assent.sql.loader import statements
 
 if TYPE_CHECKING:
@@ -346,9 +337,7 @@ def doctor(
         loaded = session.loaded
     except SettingsError as error:
         return _report(session, [fail_as("settings", str(error))], {})
-    settings = loaded.settings
-    # Only settings that exist under their own name: a value combined from two is shown as the two.
-    sources = {row.name: loaded.sources[row.name] for row in TABLE}
+    settings, sources = loaded.settings, dict(loaded.sources)
     try:
         extensions = load_operators(settings)
         installed, shown = list_installed(settings), show_settings(settings)
@@ -362,7 +351,7 @@ def doctor(
         *_certificate(settings),
         *asyncio.run(_database(settings, list_components(settings, extensions))),
         *_operators(extensions),
-        *_check_wrapped_files(settings),
+        *_addresses(extensions, settings),
         *_extensions(settings, installed, shown),
         _cap(settings),
         _signup(settings),
@@ -393,7 +382,10 @@ def _data_dir(settings: Settings) -> DoctorCheck:
     name, path = "data directory", settings.data_dir
     if not path.exists():
         if settings.sqlite_path is None:
-            return DoctorCheck(name, True, f"{path} is not needed with PostgreSQL")
+            detail = (
+                f"{path} is not there yet; the first start makes it, for the checkpoints of the audit log"
+            )
+            return DoctorCheck(name, True, detail)
         parent = next(each for each in path.parents if each.exists())
         try:
             Path(tempfile.mkdtemp(dir=parent)).rmdir()
@@ -433,11 +425,9 @@ def _secrets(settings: Settings) -> DoctorCheck:
         names = " and ".join(home.file_name for home in absent)
         detail = f"{names} not made yet; the first start makes them"
         return DoctorCheck(name, True, detail, paste(settings, "init"))
-    given = {RUN_TOKEN: settings.run_token_secrets, MASTER: settings.secrets}
-    where = [
-        f"{home.env} (set)" if given[home] else f"{settings.data_dir / home.file_name} (yours alone)"
-        for home in HOMES
-    ]
+    where = (
+        f"{place} ({'set' if given else 'yours alone'})" for place, given in find_secrets(settings).items()
+    )
     return DoctorCheck(name, True, ", ".join(where))
 
 
@@ -447,20 +437,6 @@ def _certificate(settings: Settings) -> Iterator[DoctorCheck]:
             yield DoctorCheck("certificate", True, f"{found[0]} with its key {found[1]}")
     except SettingsError as error:
         yield fail_as("certificate", str(error))
-
-
-def _check_wrapped_files(settings: Settings) -> Iterator[DoctorCheck]:
-    """Check the files of wrapped servers."""
-    from assent.app import App
-
-    if settings.wrap_config is None:
-        return
-    try:
-        check_wrapped(App(settings))
-    except SettingsError as error:
-        yield fail_as("wrapped servers", str(error))
-    else:
-        yield DoctorCheck("wrapped servers", True, str(settings.wrap_config))
 
 
 async def _database(settings: Settings, components: tuple[Component, ...]) -> list[DoctorCheck]:
@@ -511,6 +487,20 @@ async def _compare(settings: Settings) -> DoctorCheck | None:
     except Exception:  # the checks of the database say it
         return None
     return None
+
+
+def _addresses(loaded: Extensions, settings: Settings) -> Iterator[DoctorCheck]:
+    """Name the HTTP effects that would be approved and never sent, because of where they go."""
+    from assent.extensions.http_effects import HttpEffect
+    from assent.net.addresses import FetchRefused, screen
+
+    for effect in loaded.effects:
+        if isinstance(effect, HttpEffect):
+            try:
+                screen(effect.request.fixed_url, allow_hosts=settings.allow_hosts)
+            except FetchRefused as refused:
+                detail = f"{effect.tool} cannot be sent: {refused.text}"
+                yield DoctorCheck("operators", False, detail, "Name its host in allow_hosts.")
 
 
 def _operators(loaded: Extensions) -> Iterator[DoctorCheck]:

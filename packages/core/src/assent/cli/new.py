@@ -52,7 +52,7 @@ def operator(
         (target / path).write_text(text, encoding="utf-8")
     session.give(
         {"folder": str(target), "files": sorted(files)},
-        f"Written: {target}\n\nTry it:\n"
+        f"Written: {target}\n\nTry it; its tests need pytest:\n"
         f"  {in_shell(['cd', str(target)])} && python -m pytest\n"
         f"  {in_shell(['assent', 'serve', '--operators', str(target / f'{module}.py')])}\n"
         f"Install it: {in_shell(['pip', 'install', str(target.resolve())])}\n"

@@ -27,7 +27,7 @@ def owner_link(
 ) -> None:
     """Print a link by which you sign in to the pages in your browser: once, within 15 minutes.
 
-    What a signed-in browser decides counts as a person's decision, so the link is printed to a
+    A decision in a signed-in browser counts as a person's, so the link is printed to a
     terminal only; an agent reads pipes. With --json it is written to a pipe, too, and the audit
     trail says so.
     """

@@ -84,7 +84,7 @@ def list_all(session: CommandSession) -> None:
     ]
     lines = [
         f"{each.person.label} ({each.person.role}), {', '.join(each.places) or 'every workspace'}, "
-        f"{each.devices} signed-in browsers  {each.person.person_id}"
+        f"{each.devices} signed-in browser{'' if each.devices == 1 else 's'}  {each.person.person_id}"
         for each in known
     ]
     session.give(
@@ -115,7 +115,7 @@ def remove(
 
 def apply(
     session: CommandSession,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="People, as [[person]] tables (TOML).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A TOML file of people.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")] = False,
     prune: Annotated[
         bool,
@@ -124,7 +124,7 @@ def apply(
 ) -> None:
     """Make the people of this server those of a file: shows the differences, then asks.
 
-    Each [[person]] has a name, an email (or the id that `people list` shows), a role (owner or member) and
+    Each person has a name, an email (or the id that `people list` shows), a role (owner or member) and
     workspaces. Applying the same file again changes nothing. New people get an invitation link, which is
     shown to a terminal only, or with --json.
     """

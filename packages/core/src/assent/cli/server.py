@@ -16,7 +16,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.policy import RELAY
 from assent.settings.client_config import claude_code_stdio
 from assent.settings.load import Settings, hide_password
-from assent.settings.secret_files import HOMES
+from assent.settings.secret_files import find_secrets
 
 
 def init(session: CommandSession) -> None:
@@ -160,12 +160,11 @@ def backup(
     except BackupError as error:
         raise Failure(str(error)) from error
     size = file.stat().st_size
-    kept = ", ".join(str(session.settings.data_dir / home.file_name) for home in HOMES)
     session.give(
         {"path": str(file), "bytes": size},
         f"Wrote and verified {file} ({size / 1_000_000:.1f} MB).\n"
-        f"The secrets are not in it, and it cannot be used without them. Keep them elsewhere: {kept}, or the "
-        "variables that hold them.",
+        "The secrets are not in it, and it cannot be used without them. Keep them elsewhere: "
+        f"{', '.join(find_secrets(session.settings))}.",
     )
 
 
@@ -202,7 +201,8 @@ def restore(
     lines = [report.describe()]
     if replaced is not None:
         lines.append(f"The replaced database is kept as {replaced}. Remove it when you no longer need it.")
-    lines.append(f"Start the server, then answer what has an unknown outcome: {session.again('serve')}")
+    then = ", then answer what has an unknown outcome" if report.unknown else ""
+    lines.append(f"Start the server{then}: {session.again('serve')}")
     session.give({"restored": report, "replaced": replaced}, "\n".join(lines))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cached_property
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 import msgspec
 import typer
 
+from assent.extensions.hooks import list_own_settings
 from assent.kernel.redaction import Redactor
 from assent.kernel.refusals import Refusal
 from assent.ports import Begin, StoreUnavailable
@@ -218,7 +220,7 @@ class CommandSession:
 
     @cached_property
     def loaded(self) -> Loaded:
-        return load_settings(self._flags)
+        return load_settings(self._flags, added=list_own_settings())
 
     @cached_property
     def settings(self) -> Settings:
@@ -304,7 +306,12 @@ def add_command(app: typer.Typer, name: str, body: Callable[..., int | None], *,
 
     entry.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     entry.__annotations__ = {each.name: each.annotation for each in parameters}
-    app.command(name, help=inspect.getdoc(body))(entry)
+    app.command(name, help=read_help(body))(entry)
+
+
+def read_help(body: Callable[..., object]) -> str:
+    """Return the docstring of a command with each paragraph on one line, which a terminal of any width wraps."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(body) or "")
 
 
 def _run_guarded(session: CommandSession, run: Callable[[], int | None]) -> int:

@@ -19,19 +19,18 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
+from assent.extensions.hooks import BadExtension
 from assent.extensions.options import (
     MAX_DOC_CHARS,
     MAX_LABEL_CHARS,
     MAX_TIMEOUT_SECONDS,
     MAX_TOOL_CHARS,
-    BadExtension,
     EffectOptions,
+    add_part,
     check_options,
     check_undo,
     is_id,
     is_time_limit,
-    name_place,
-    refuse_generator,
 )
 from assent.gate.connection import KeyWords
 from assent.gate.content.cleaning import printable
@@ -285,29 +284,8 @@ class ChannelEffect:
         return self._add("observe", function)
 
     def _add(self, hook: str, function: F) -> F:
-        if not callable(function):
-            raise BadExtension(
-                f"{hook} of {self.type_id} is no function.", place=self.place, fix="Decorate a function."
-            )
-        place = name_place(function)
-        refuse_generator(function, may_yield=hook == "check")
-        if inspect.iscoroutinefunction(function):
-            raise BadExtension(
-                f"{hook} of {self.type_id} is asynchronous, but it only computes.",
-                place=place,
-                fix="Write def instead of async def.",
-            )
-        if self.hooks[hook] and hook != "check":
-            raise BadExtension(f"{self.type_id} has two functions for {hook}.", place=place, fix="Keep one.")
-        for each in inspect.signature(function).parameters.values():
-            if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.name in ("effect", *PARTS):
-                continue
-            raise BadExtension(
-                f"{hook} of {self.type_id} has the parameter {each.name}, which is no part of a message.",
-                place=place,
-                fix=f"Use effect, {', '.join(PARTS)}, or **_ for the others.",
-            )
-        self.hooks[hook].append(function)
+        known, foreign = ("effect", *PARTS), "no part of a message"
+        add_part(self.hooks, hook, function, known, of=self.type_id, place=self.place, foreign=foreign)
         return function
 
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from assent.engine.connections.grants import Grantor, OAuthClient, OAuthProvider
+from assent.engine.connections.grants import ClientCredentials, Grantor, OAuthProvider
 from assent.engine.connections.key_access import KeyAccess
 from assent.engine.connections.oauth import ACCESS, ConnectionLocks, OAuthAccess, StoredLocks
 from assent.extensions.channels import MAX_ACCOUNT_CHARS, DeclaredConnector, OAuth, ProviderAccount
@@ -359,13 +359,7 @@ class FunctionConnector:
             raise NotSent(said, retry=True) from None
         names = inspect.signature(function).parameters
         given = {name: value for name, value in own.items() if name in names}
-        call = partial(function, **select_arguments(function, values), **given)
-        try:
-            if inspect.iscoroutinefunction(function):
-                return await caller.run_async(call)
-            return await caller.run_sync(call)
-        except Busy as busy:
-            raise NotSent(str(busy), retry=True) from None
+        return await caller.run(function, partial(function, **select_arguments(function, values), **given))
 
 
 class MeasuredConnector(FunctionConnector):
@@ -670,14 +664,8 @@ class ChannelConnector:
     async def _run(self, method: str, *arguments: Any) -> Any:
         """Call a method of the extension outside the server's event loop. Raises `NotSent` if it was not
         called."""
-        function, caller = getattr(self._declared.connector, method), self._declared.operator.caller
-        call = partial(function, *arguments)
-        try:
-            if inspect.iscoroutinefunction(function):
-                return await caller.run_async(call)
-            return await caller.run_sync(call)
-        except Busy as busy:
-            raise NotSent(str(busy), retry=True) from None
+        function = getattr(self._declared.connector, method)
+        return await self._declared.operator.caller.run(function, partial(function, *arguments))
 
 
 class KeyChannelConnector(ChannelConnector):
@@ -741,7 +729,7 @@ def make_oauth_provider(name: str, label: str, oauth: OAuth, variables: Mapping[
         permissions=f"{label}, in the settings of your account",
         account_field=oauth.account_field,
     )
-    client = OAuthClient(variables.get(client_id), variables.get(client_secret))
+    client = ClientCredentials(variables.get(client_id), variables.get(client_secret))
     return OAuthProvider(id=name, grantor=grantor, scopes=tuple(oauth.scopes), client=client)
 
 

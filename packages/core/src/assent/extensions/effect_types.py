@@ -12,7 +12,6 @@ like another argument. A chat does not mark invisible characters, so this text n
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -34,13 +33,13 @@ from assent.extensions.signatures import Money, Signature, select_arguments
 from assent.gate.connection import ConnectorInfo, ProviderWords
 from assent.gate.content.cleaning import printable
 from assent.gate.effects import EffectType, Reverse, Scene
-from assent.gate.records import Action, Effect, name_people
+from assent.gate.records import Action, Effect, find_person, name_people
 from assent.gate.undo import RECEIPT
 from assent.gate.views import OPTIONAL_VALUES, ByHand, Facets, Field, Preview, Repair, Severity, Undo, View
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.schemas import flatten
-from assent.kernel.texts import is_one_line, name_unseen, truncate
+from assent.kernel.texts import is_one_line, name_unseen, quote, truncate
 
 LINE_CHARS: Final = 100
 """The longest value that stands beside its label."""
@@ -221,7 +220,7 @@ def make_problem(problem: ArgumentProblem, arguments: Mapping[str, Any] | None =
     """Return a problem for the answer, with the value that the extension names, else the argument's."""
     got = problem.got if problem.got is not None else (arguments or {}).get(problem.field)
     return Problem(
-        str(problem.field), str(problem.expected), "the present value" if got is None else repr(got)[:80]
+        str(problem.field), str(problem.expected), "the present value" if got is None else quote(got, 80)
     )
 
 
@@ -298,15 +297,16 @@ def require_facets(effect: Declared, found: Any) -> Facets:
     too long to be stored."""
     if not isinstance(found, Facets):
         raise refuse_answer(effect, "facets", f"it returned {type(found).__name__}, not Facets")
+    for name in ("amount", "currency", "target"):
+        if not isinstance(value := getattr(found, name), str):
+            raise refuse_answer(effect, "facets", f"its {name} is no text but {type(value).__name__}")
     try:
         read = msgspec.convert(msgspec.to_builtins(found), Facets)
         unfit = len(read.recipients) > MAX_RECIPIENTS or len(msgspec.json.encode(read)) > MAX_CONTENT_CHARS
     except (msgspec.ValidationError, TypeError, UnicodeEncodeError):
         unfit = True
     if unfit:
-        raise refuse_answer(
-            effect, "facets", f"it returned no texts, or more than {MAX_RECIPIENTS} recipients"
-        )
+        raise refuse_answer(effect, "facets", f"its recipients are no texts, or more than {MAX_RECIPIENTS}")
     return found
 
 
@@ -330,13 +330,13 @@ def _is_short(value: Any) -> bool:
 def _describe(effect: EffectFunction, view: View, stored: Effect, scene: Scene) -> View:
     """Return the view with what the extension says of it. Every argument is drawn beside it."""
     title, values = effect.options.title, _read(effect, stored)
+    told = effect.description.partition(" USE WHEN")[0].strip() or title
+    exactly = ", with exactly these arguments" if effect.signature.parameters else ""
     view = msgspec.structs.replace(
         view,
         title=_fit(name_act(title, values)),
-        sentence=f"Runs “{title}” with exactly these arguments."
-        if effect.signature.parameters
-        else f"Runs “{title}”.",
-        destination=f"{effect.operator.label}: {title}",
+        sentence=_fit(f"{told}{'' if told.endswith(('.', '!', '?')) else '.'} It runs once{exactly}."),
+        destination=effect.operator.label,
         outcome=f"Done: {title}.",
         preview=Preview("arguments"),
     )
@@ -346,18 +346,9 @@ def _describe(effect: EffectFunction, view: View, stored: Effect, scene: Scene) 
     return view
 
 
-PERSON_LIKE: Final = re.compile(
-    "customer|client|recipient|user|person|name|employee|member|contact|to|e-?mail|account|owner|patient|guest"
-)
-"""Names of arguments, or their last words, that say whom an effect concerns."""
-
-
 def name_act(title: str, values: Mapping[str, Any]) -> str:
     """Return an act in one line by its arguments: `Refund 1,248.00 NOK to Kari Nordmann`, `Delete user: kari`."""
-    texts = {
-        name: each for name, each in values.items() if isinstance(each, str) and is_one_line(each) and each
-    }
-    who = next((each for name, each in texts.items() if PERSON_LIKE.fullmatch(name.rpartition("_")[2])), "")
+    who = find_person(values)
     money = next((each for each in values.values() if isinstance(each, Money)), None)
     if money is not None:
         return f"{title} {money.value:,f} {money.currency}{f' to {who}' if who else ''}"
@@ -574,7 +565,7 @@ def _describe_message(channel: ChannelEffect, view: View, effect: Effect, scene:
     used = next((field.used for field in view.fields if field.name == "body"), len(effect.body))
     view = msgspec.structs.replace(
         view,
-        sentence=f"Sends this to {to} through {view.via}.",
+        sentence=f"Sends this to {to} through {scene.connector.name_inside}.",
         destination=f"To {to}",
         outcome=f"{channel.declared.done}: {view.label}.",
         preview=Preview("mail") if mail else Preview("post", channel.declared.shape.fold, (used,)),

@@ -21,9 +21,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
-from assent.extensions.options import BadExtension
 from assent.kernel.distribution import DISTRIBUTION, PARTS
 from assent.kernel.guide import SuggestedCall
 from assent.kernel.structs import Record
@@ -47,6 +44,20 @@ OURS: Final = (DISTRIBUTION, *PARTS)
 """Distributions whose extensions load without being named. They alone subscribe to changes."""
 
 
+class BadExtension(Exception):  # noqa: N818 - what it is
+    """An extension cannot be used. `place` is where the mistake is, `fix` what to do."""
+
+    def __init__(self, why: str, *, place: str = "", fix: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.place = place
+        self.fix = fix
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        return f"{where}{self.why}{f' {self.fix}' if self.fix else ''}"
+
+
 class Command(Record, kw_only=True):
     """A command of `assent`. `name` may have a group before it, as in `workspace credits`."""
 
@@ -59,16 +70,6 @@ class Command(Record, kw_only=True):
     """Whether `--json` is among its flags."""
     has_common_flags: bool = True
     """Whether it has the flags of every command. Without them it gets no session."""
-
-
-class OwnSetting(Record, kw_only=True):
-    """A key of the section `[extension.NAME]` of the settings file."""
-
-    name: str
-    doc: str
-    type: Any = str
-    """The type of its value: `str`, `int`, `bool`, `tuple[str, ...]`, …"""
-    default: Any = None
 
 
 class DoctorCheck(Record):
@@ -122,6 +123,14 @@ class ExtensionProcess:
 
     gateway: Any = None
     """Tools that are not in the table, those of wrapped servers (`assent.serving.gateway`)."""
+
+    @property
+    def wraps_workspaces(self) -> bool:
+        """Whether the settings give some workspaces the tools of the gateway."""
+        return False
+
+    def check(self) -> None:
+        """Read the files that its settings name. Raises `ValueError` with what is wrong and what to do."""
 
     def with_settings(self, settings: Mapping[str, Any]) -> ExtensionProcess:
         """Return its part for workspaces that are not the owner's, by other settings."""
@@ -191,8 +200,9 @@ class Extension(Record, kw_only=True):
     """Ways to notify people, by the settings."""
 
     # What the person who runs the server uses.
-    settings: tuple[OwnSetting, ...] = ()
-    """The keys of its section. Their values are among the settings that its other parts get."""
+    settings: tuple[Any, ...] = ()
+    """Its settings (`assent.sdk.Setting`): keys of its section of the settings file. Ours are read beside the server's
+    own instead. Their values are among the settings that its other parts get."""
     list_commands: Callable[[], tuple[Command, ...]] = tuple
     check: Callable[[Mapping[str, Any]], Iterable[DoctorCheck]] = lambda settings: ()
     """What `assent doctor` says about it, by the settings."""
@@ -235,6 +245,11 @@ def load_extensions(named: tuple[str, ...] = ()) -> tuple[Extension, ...]:
     return tuple(found.values())
 
 
+def list_own_settings() -> tuple[Any, ...]:
+    """Return the settings that our distributions bring beside the server's own."""
+    return tuple(row for each in load_extensions() for row in each.settings)
+
+
 CORE: Final = "the server"
 
 
@@ -258,41 +273,6 @@ def refuse_taken(
                     fix="Rename it there, or leave the extension out of extensions.",
                 )
         known.append((name, owner))
-
-
-def read_sections(sections: Any, extensions: Iterable[Extension]) -> dict[str, dict[str, Any]]:
-    """Return the values of each extension's own settings, by its name. Raises `BadExtension` for a section or key that
-    nothing declares, and for a value of another type."""
-    given = {} if sections is None else _read_value(sections, dict[str, dict[str, Any]], "[extension]")
-    known = {each.name: each for each in extensions}
-    if unknown := sorted(given.keys() - known.keys()):
-        raise BadExtension(
-            f"no extension is called {unknown[0]}, as in [extension.{unknown[0]}].",
-            fix=f"Correct the name, or leave the section out. Extensions here: {', '.join(known)}.",
-        )
-    return {name: _read_section(each, given.get(name, {})) for name, each in known.items()}
-
-
-def _read_section(extension: Extension, given: Mapping[str, Any]) -> dict[str, Any]:
-    rows = {row.name: row for row in extension.settings}
-    if unknown := sorted(given.keys() - rows.keys()):
-        raise BadExtension(
-            f"[extension.{extension.name}] has the unknown key {unknown[0]}.",
-            fix=f"Known keys: {', '.join(rows) or 'none'}.",
-        )
-    where = f"[extension.{extension.name}] "
-    return {
-        name: _read_value(given[name], row.type, where + name) if name in given else row.default
-        for name, row in rows.items()
-    }
-
-
-def _read_value(value: Any, kind: Any, where: str) -> Any:
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        # The value itself may be a secret, and is not in the message.
-        raise BadExtension(f"{where} has a value that does not work: {error}.", fix="Correct it.")
 
 
 def _refuse_unfit(loaded: Any, where: str, found: Mapping[str, Extension], *, is_ours: bool) -> None:

@@ -30,12 +30,12 @@ from assent.engine.core.services import Services
 from assent.engine.core.vault import SealBroken
 from assent.engine.webhooks.webhooks import signing_secret
 from assent.extensions.connectors import read_receipt, send_request
+from assent.extensions.hooks import BadExtension
 from assent.extensions.operators import EffectFunction, Operator
 from assent.extensions.options import (
     MAX_DOC_CHARS,
     MAX_LABEL_CHARS,
     ArgumentProblem,
-    BadExtension,
     EffectOptions,
     Receipt,
     check_options,

@@ -32,15 +32,16 @@ from assent.extensions.channels import (
     declare_channel,
     declare_connector,
 )
+from assent.extensions.hooks import BadExtension
 from assent.extensions.options import (
     MAX_DOC_CHARS,
     MAX_ID_CHARS,
     MAX_LABEL_CHARS,
     MAX_SCHEMA_BYTES,
     MAX_TOOL_CHARS,
-    BadExtension,
     EffectOptions,
     Receipt,
+    add_part,
     check_options,
     check_undo,
     is_id,
@@ -52,7 +53,7 @@ from assent.gate.content.cleaning import printable
 from assent.gate.effects import EXECUTE
 from assent.gate.undo import RECEIPT
 from assent.gate.views import Undo
-from assent.ports import Delivered, Delivery
+from assent.ports import Delivered, Delivery, NotSent
 from assent.sql.components import Component
 
 log = logging.getLogger("assent.extensions")
@@ -74,6 +75,16 @@ class Caller:
         self._lock = threading.Lock()
         self._running = 0
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def run(self, function: Callable[..., Any], call: Callable[[], Any]) -> Any:
+        """Call a function of the operator outside the server's event loop: `call` has its arguments. Raises `NotSent`
+        if it was not called."""
+        try:
+            if inspect.iscoroutinefunction(function):
+                return await self.run_async(call)
+            return await self.run_sync(call)
+        except Busy as busy:
+            raise NotSent(str(busy), retry=True) from None
 
     async def run_sync(self, function: Callable[[], T]) -> T:
         """Run a plain function in a thread. Raises `Busy` if it was not called."""
@@ -331,32 +342,11 @@ class EffectFunction:
         return self._add("measure", function)
 
     def _add(self, hook: str, function: F) -> F:
-        place = name_place(function)
-        if not callable(function):
-            raise BadExtension(
-                f"{hook} of {self.__name__} is no function.", place=self.place, fix="Decorate a function."
-            )
-        refuse_generator(function, may_yield=hook == "check")
-        if inspect.iscoroutinefunction(function) and hook not in CALLS:
-            raise BadExtension(
-                f"{hook} of {self.__name__} is asynchronous, but it only computes.",
-                place=place,
-                fix="Write def instead of async def.",
-            )
-        if self.hooks[hook] and hook != "check":
-            raise BadExtension(f"{self.__name__} has two functions for {hook}.", place=place, fix="Keep one.")
         context = {"ctx", self.signature.context or "ctx"}
         own = {"measure": {"receipt"}, "look_up": context, "observe": context}.get(hook, set())
-        known = {each.name for each in self.signature.parameters} | own
-        for each in inspect.signature(function).parameters.values():
-            if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.name in known:
-                continue
-            raise BadExtension(
-                f"{hook} of {self.__name__} has the parameter {each.name}, which is no argument of the effect.",
-                place=place,
-                fix=f"Use {', '.join(sorted(known)) or 'no parameters'}, or **_ for the others.",
-            )
-        self.hooks[hook].append(function)
+        known = sorted({each.name for each in self.signature.parameters} | own)
+        words = {"of": self.__name__, "place": self.place, "foreign": "no argument of the effect"}
+        add_part(self.hooks, hook, function, known, may_wait=hook in CALLS, **words)
         return function
 
 

@@ -1,30 +1,18 @@
-"""What an effect declares beside its function or its shape, also about repeated calls, and its receipt.
-Errors of an extension: at its loading, and about the arguments of a call."""
+"""What an effect declares beside its function or its shape, also about repeated calls, its receipt, and
+the error about the arguments of a call."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
+from assent.extensions.hooks import BadExtension
 from assent.gate.views import OPTIONAL_VALUES, Severity, Undo
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
 from assent.kernel.structs import Record
 from assent.ports import Delivery
-
-
-class BadExtension(Exception):  # noqa: N818 - what it is
-    """An extension cannot be used. `place` is where the mistake is, `fix` what to do."""
-
-    def __init__(self, why: str, *, place: str = "", fix: str = "") -> None:
-        super().__init__(why)
-        self.why = why
-        self.place = place
-        self.fix = fix
-
-    def __str__(self) -> str:
-        where = f"{self.place}: " if self.place else ""
-        return f"{where}{self.why}{f' {self.fix}' if self.fix else ''}"
 
 
 class ArgumentProblem(Exception):  # noqa: N818 - `assent.Problem`
@@ -54,6 +42,42 @@ def refuse_generator(function: Any, *, may_yield: bool = False) -> None:
             place=name_place(function),
             fix="Write return instead of yield.",
         )
+
+
+def add_part(
+    parts: dict[str, list[Callable[..., Any]]],
+    part: str,
+    function: Any,
+    known: Collection[str],
+    *,
+    of: str,
+    place: str,
+    may_wait: bool = False,
+    foreign: str,
+) -> None:
+    """Add a function as a part of an effect, such as its check, of which it may have several. Raises `BadExtension`
+    for one that could not be called with the known parameters."""
+    if not callable(function):
+        raise BadExtension(f"{part} of {of} is no function.", place=place, fix="Decorate a function.")
+    place = name_place(function)
+    refuse_generator(function, may_yield=part == "check")
+    if inspect.iscoroutinefunction(function) and not may_wait:
+        raise BadExtension(
+            f"{part} of {of} is asynchronous, but it only computes.",
+            place=place,
+            fix="Write def instead of async def.",
+        )
+    if parts[part] and part != "check":
+        raise BadExtension(f"{of} has two functions for {part}.", place=place, fix="Keep one.")
+    for each in inspect.signature(function).parameters.values():
+        if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.name in known:
+            continue
+        raise BadExtension(
+            f"{part} of {of} has the parameter {each.name}, which is {foreign}.",
+            place=place,
+            fix=f"Use {', '.join(known) or 'no parameters'}, or **_ for the others.",
+        )
+    parts[part].append(function)
 
 
 _ID: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")

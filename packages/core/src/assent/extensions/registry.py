@@ -25,8 +25,8 @@ from typing import Any, Final
 import msgspec
 
 from assent.extensions.channels import ChannelEffect, DeclaredConnector
+from assent.extensions.hooks import BadExtension
 from assent.extensions.operators import EffectFunction, Operator
-from assent.extensions.options import BadExtension
 from assent.gate.content.cleaning import printable
 from assent.gate.effects import EXECUTE, MANUAL
 from assent.gate.records import WORKFLOW

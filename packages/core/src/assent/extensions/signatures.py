@@ -22,7 +22,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Union, get_args, ge
 
 import msgspec
 
-from assent.extensions.options import ArgumentProblem, BadExtension, name_place
+from assent.extensions.hooks import BadExtension
+from assent.extensions.options import ArgumentProblem, name_place
 from assent.kernel import canonical
 from assent.kernel.canonical import MAX_SAFE_INTEGER
 from assent.kernel.limits import MAX_CONTENT_CHARS
@@ -125,7 +126,10 @@ WIRE: Final[dict[Any, Any]] = {
     bool: bool,
     type(None): None,
     datetime.date: datetime.date,
-    datetime.datetime: datetime.datetime,
+    datetime.datetime: Annotated[
+        datetime.datetime,
+        msgspec.Meta(description="A date and time with its zone, such as 2027-01-31T09:00:00+01:00."),
+    ],
     Decimal: Annotated[
         str, msgspec.Meta(pattern=DECIMAL_PATTERN, description="A decimal number such as 12.50, as text.")
     ],

@@ -103,8 +103,15 @@ def build_record(action: Action, now_ms: int) -> ActionRecord:
     )
 
 
-def describe_approval(approval: Approval) -> str:
-    """Describe who approved and how the server knows."""
+CLIENT_PLACES: Final = {
+    "chat": "in the chat program",
+    "review page": "on the review page, in a signed-in browser",
+}
+"""Where a person approved with the assurance `client`."""
+
+
+def describe_approval(approval: Approval, via: str = "") -> str:
+    """Describe who approved and how the server knows; with its surface if that is known."""
     several = f", the last of {approval.approvers} approvers" if approval.approvers > 1 else ""
     if approval.claimed is not None:
         return f"{approval.by}, in a signed-in browser that an agent of this machine could also open{several}"
@@ -112,7 +119,8 @@ def describe_approval(approval: Approval) -> str:
         Assurance.AGENT: "passed on by your agent; the server did not see who said it",
         Assurance.LINK: f"on the review page by someone who had its link, as “{approval.by}”",
         Assurance.CHAT_APP: f"{approval.by}, in a chat app, with a linked account",
-        Assurance.CLIENT: f"{approval.by}, in the chat program or in a signed-in browser",
+        Assurance.CLIENT: f"{approval.by}, "
+        + CLIENT_PLACES.get(via, "in the chat program or in a signed-in browser"),
         Assurance.PERSON: f"{approval.by}, signed in",
         Assurance.PASSKEY: f"{approval.by}, with a passkey",
     }

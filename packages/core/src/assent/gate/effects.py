@@ -341,7 +341,7 @@ def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
         label=label,
         noun=noun,
         common_noun=found.common_noun,
-        sentence=f"Runs “{effect.verb.replace('_', ' ')}” on {label} through {via}.",
+        sentence=f"Runs “{effect.verb.replace('_', ' ')}” on {label} through {info.name_inside}.",
         destination=f"To {label}{effect.as_account}",
         summary=summarise(effect),
         outcome=f"Done: {label}.",

@@ -16,17 +16,7 @@ from assent.gate.policy import KEY, PERSON, Policy, Requirement, counts, satisfi
 from assent.gate.preflight import is_overdue
 from assent.gate.records import OBSERVED, Action, Assurance, ExecutionState, Observation, Status, Voice
 from assent.gate.seals import Seals
-from assent.gate.transitions import (
-    AWAITING,
-    EXECUTING,
-    TERMINAL,
-    UNKNOWN,
-    Move,
-    State,
-    Step,
-    path,
-    state_of,
-)
+from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, State, Step, path, state_of
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
@@ -143,6 +133,15 @@ def is_intact(action: Action) -> bool:
     """Whether the digest and the scheduled time match the stored content."""
     effect = action.effect
     return effect.digest() == action.digest and effect.schedule_ms in (None, action.schedule_ms)
+
+
+def is_approved(action: Action, needed: Requirement, now_ms: int, seals: Seals) -> bool:
+    """Whether an approval of exactly this content counts, and is all that is needed now. Unlike an execution this
+    does not ask whether it is due."""
+    approval = action.approval
+    if approval is None or approval.digest != action.digest or not (is_intact(action) and seals.hold(action)):
+        return False
+    return satisfies(action, approval, needed, now_ms)
 
 
 class Decider(Record):

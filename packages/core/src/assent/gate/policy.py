@@ -27,7 +27,7 @@ RANK: Final[dict[Assurance, int]] = {
     Assurance.AGENT: 0,
     Assurance.LINK: 0,  # the agent holds the link too
     Assurance.CLIENT: 1,
-    Assurance.CHAT_APP: 2,  # a linked account of a chat app; whoever administers that app could sign for it
+    Assurance.CHAT_APP: 2,  # a linked account of a chat app; an administrator of that app could sign for it
     Assurance.PERSON: 3,
     Assurance.PASSKEY: 4,
 }

@@ -35,6 +35,11 @@ class Readiness(Record):
     summary: str | None = None
     nameable: bool = False
 
+    @property
+    def connectable(self) -> bool:
+        """Whether connecting would help: not if it is connected or the server must be configured."""
+        return not (self.ready or self.nameable or self.blocker == Reason.PROVIDER_NOT_LIVE)
+
     @classmethod
     def unconnected(cls, fix_hint: str, summary: str | None = None, *, nameable: bool = False) -> Readiness:
         """Return the readiness of a connector that a person must connect first."""

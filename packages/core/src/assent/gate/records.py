@@ -8,7 +8,8 @@ stored outside it.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +21,7 @@ from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, AssetId, RunId, Tenant
 from assent.kernel.limits import CLOCKS_APART_MS, MANY_RECIPIENTS
 from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Record, WireRecord
-from assent.kernel.texts import truncate
+from assent.kernel.texts import is_one_line, truncate
 from assent.kernel.times import parse_time, read_offset
 
 WORKFLOW: Final = "workflow"
@@ -31,6 +32,10 @@ SUBMITTED: Final = "submitted"
 """Metadata key: the digest of the staged content, which an edit does not change."""
 CALL: Final = "call"
 """Metadata key: the waiting advance's arguments, and the names of those too long to store."""
+REASON: Final = "reason"
+"""Metadata key: why the agent wants it, in its own words."""
+PASSED: Final = "passed"
+"""Metadata key of the first action of a run: the step of a workflow that passed with the decisions about them."""
 SUPERSEDED: Final = "supersededBy"
 """Metadata key: the action with the content that replaced this one."""
 
@@ -96,6 +101,27 @@ def name_people(recipients: tuple[str, ...]) -> str:
     return f"{len(recipients)} people: {shown}" + (f" and {more} more" if more > 0 else "")
 
 
+PERSON_LIKE: Final = re.compile(
+    "customer|client|recipient|user|person|name|employee|member|contact|to|e-?mail|account|owner|patient|guest"
+)
+"""Names of arguments, or their last words, that say whom an effect concerns."""
+
+
+def find_person(arguments: Mapping[str, Any]) -> str:
+    """Return the first argument of one line that is called like a person; empty without one."""
+    return next(
+        (
+            each
+            for name, each in arguments.items()
+            if isinstance(each, str)
+            and each
+            and is_one_line(each)
+            and PERSON_LIKE.fullmatch(name.rpartition("_")[2])
+        ),
+        "",
+    )
+
+
 class Effect(WireRecord, kw_only=True, omit_defaults=True):
     """Everything that will be sent, and its destination."""
 
@@ -143,6 +169,13 @@ class Effect(WireRecord, kw_only=True, omit_defaults=True):
     def account_id(self) -> str | None:
         """The account that the target names."""
         return (self.target or {}).get("accountId")
+
+    @property
+    def concerns(self) -> str:
+        """Whom or what it is about, if that is one: its recipient, its account, or the argument that names a person."""
+        if self.everyone:
+            return self.everyone[0] if len(self.everyone) == 1 else ""
+        return self.account_id or find_person(self.arguments)
 
     @property
     def people(self) -> str:
@@ -356,6 +389,8 @@ class Action(Record, kw_only=True):
             named = self.view.title or self.view.noun
             told = [line for line in lines if line.partition(": ")[2] not in named]
             said = ": ".join(filter(None, (named, ", ".join(told))))
+        elif self.view.removes:
+            said = self.view.title
         return truncate(" ".join(said.split()), MAX_HEADLINE)
 
     @property
@@ -530,10 +565,16 @@ REFUSED_PEOPLE: Final = "refusedRecipients"
 """Metadata key: the addresses that a provider refused, because of which nothing was sent."""
 OUTPUT: Final = "output"
 """Metadata key of the JSON that an effect returned for the agent."""
+REST_OF: Final = "restOf"
+"""Metadata key of the action for what was not delivered: the action that went out in part."""
+REACHED: Final = "reached"
+"""Metadata key of how many of its people a message reached: `2 of 3`."""
 PARTLY: Final = "partly"
 """Metadata key: the part that was not delivered, in words for the reviewer."""
 OFFERED_AS: Final = "restActionId"
 """Metadata key: the action that was staged for that part."""
+STOPPED: Final = "stopped"
+"""Metadata key: why the approval of the present revision was taken back, if it was."""
 MEASURE_AFTER: Final = "measureAfterMs"
 """Metadata key: how long after sending an action is measured."""
 NAME: Final = "name"
@@ -543,6 +584,40 @@ NAME: Final = "name"
 def name_of(action: Action) -> str:
     """Return what people call an action in the chat: its channel, and a number where there are several."""
     return str(action.metadata.get(NAME, action.effect.channel))
+
+
+def mark_stopped(action: Action, reason: str) -> Action:
+    """Note that somebody has taken the approval back, so that nobody takes the action for one that never had one."""
+    noted = {"revision": action.revision, "reason": reason}
+    return msgspec.structs.replace(action, metadata={**action.metadata, STOPPED: noted})
+
+
+def why_stopped(action: Action) -> str | None:
+    """Return the reason, which may be empty, for which a waiting action's approval was taken back; else None."""
+    noted = action.metadata.get(STOPPED)
+    if not isinstance(noted, dict) or noted["revision"] != action.revision:
+        return None
+    return str(noted["reason"]) if action.status is Status.AWAITING_APPROVAL else None
+
+
+CHANGES_ASKED: Final = "changesAsked"
+"""Metadata key: what reviewers asked to be changed, oldest first."""
+
+
+def list_change_requests(action: Action) -> list[dict[str, Any]]:
+    """Return the change requests of an action, oldest first."""
+    kept = action.metadata.get(CHANGES_ASKED)
+    return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []
+
+
+def is_with_agent(action: Action) -> bool:
+    """Whether an action waits for its agent: changes of its present content were asked for."""
+    asked = list_change_requests(action)
+    return (
+        action.status is Status.AWAITING_APPROVAL
+        and bool(asked)
+        and asked[-1].get("revision") == action.revision
+    )
 
 
 def is_rewritten(action: Action) -> bool:

@@ -1,4 +1,4 @@
-"""The state machine of an action. One table: code, diagram and tests read it.
+"""The state machine of an action. `TABLE` is what code and tests read; the diagram shows its usual moves.
 
     awaiting_approval ──reject──► rejected
        │  ▲  ▲
@@ -6,16 +6,22 @@
        │  └─────withdraw (from approved, before it is claimed)
     approve
        ▼
-    approved ──claim──► executing ──succeed──► executed
-       ▲                  │  │  └────refuse───► failed
-       │                  │  └──lose──► outcome_unknown ──found done──► executed
-       │                  │                   │  └──found refused──► failed
-       └── retryable ◄────┴──postpone         └──found not done──► retryable ──found done──► executed
+    approved, retryable ──claim──► executing ──succeed──► executed
+                                     │  │  │
+                                     │  │  └──refuse──► failed
+                                     │  └──lose──► outcome_unknown ──found done──► executed
+                                     │                │  └──found refused──► failed
+                                     │             found not done
+                                     │                ▼
+                                     └──postpone──► retryable ──found done──► executed
 
+    approved, retryable ──hand over──► executed (a person published it by hand)
     approved, retryable ──restore──► outcome_unknown (the store is older than what may have been sent)
+    retryable ──withdraw──► awaiting_approval
 
 `executing`, `outcome_unknown` and `retryable` are execution states besides the status `approved`
-(C10). A refused move changes nothing.
+(C10). An approval that has expired changes no state: it no longer counts when it is used (`gate.policy`).
+A refused move changes nothing.
 """
 
 from __future__ import annotations

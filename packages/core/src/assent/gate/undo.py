@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.records import UNDONE, Action, Effect, is_erased
+from assent.gate.records import OUTCOME_TOLD, UNDONE, Action, Effect, is_erased, is_test
 from assent.gate.transitions import EXECUTED, FAILED, REJECTED, state_of
 from assent.gate.views import View
 from assent.kernel.times import readable_time
@@ -24,11 +24,18 @@ UNDO_AS: Final = "undoActionId"
 """Metadata key of an action: its reverse."""
 UNDO_OF: Final = "undoOf"
 """Metadata key of a reverse: the action that it takes back."""
+UNDO_NAME: Final = "undo:"
+"""How the name of a reverse begins, before that of what it takes back."""
 FIXED: Final = "what takes back another action, exactly"
 
 
 def is_reverse(effect: Effect) -> bool:
     return UNDOES in effect.details
+
+
+def is_take_down(effect: Effect) -> bool:
+    """Whether it takes down what a receipt names, which only the account that posted it can do."""
+    return is_reverse(effect) and RECEIPT in effect.details
 
 
 def when_too_late(action: Action) -> int | None:
@@ -45,20 +52,28 @@ def can_be_undone(action: Action, now_ms: int) -> bool:
     return (
         state_of(action) == EXECUTED
         and action.view.undo is not None
-        and UNDONE not in action.metadata
+        # What a person told in place of a receipt is no argument that a provider gave.
+        and not {UNDONE, OUTCOME_TOLD} & action.metadata.keys()
         and not (action.is_by_hand or is_erased(action))
         and (ends_ms is None or now_ms < ends_ms)
     )
 
 
-def is_spent(reverse: Action, now_ms: int) -> bool:
-    """Whether a reverse certainly did not happen and never will, so that another one may be prepared."""
-    return state_of(reverse) in (REJECTED, FAILED) or reverse.is_expired(now_ms)
+def is_spent(reverse: Action, now_ms: int, *, test: bool) -> bool:
+    """Whether a reverse certainly did not happen and never will, so that another one may be prepared. A test takes
+    nothing back, but for another `test`."""
+    never = state_of(reverse) in (REJECTED, FAILED) or reverse.is_expired(now_ms)
+    return never or (is_test(reverse) and not test)
+
+
+def _name(action: Action) -> str:
+    """Return what people know an action by: what it did, or the headline of what somebody wrote."""
+    return action.view.heading if action.effect.arguments else f"{action.view.label} “{action.headline}”"
 
 
 def name_reverse(effect: Effect, of: Action, leaves: str) -> Effect:
     """Return a reverse that names the action which it takes back, and what stays all the same."""
-    named = {"actionId": of.action_id, UNDOES: of.view.heading, **({"leaves": leaves} if leaves else {})}
+    named = {"actionId": of.action_id, UNDOES: _name(of), **({"leaves": leaves} if leaves else {})}
     return msgspec.structs.replace(effect, details={**effect.details, **named})
 
 
@@ -71,7 +86,7 @@ def make_take_down(verb: str, action: Action) -> Effect:
         verb=verb,
         connector=first.connector,
         target=first.target,
-        body=f"“{action.view.heading}”{where} is taken down. Its id there is {receipt}.",
+        body=f"Take down {_name(action)}{where}. Its id there is {receipt}.",
         details={RECEIPT: receipt},
     )
 
@@ -86,6 +101,8 @@ def describe_reverse(view: View, effect: Effect) -> View:
         outcome=f"Undone: {effect.details[UNDOES]}.",
         done="Undone",
         fields=(),
+        # The title and the sentence tell these.
+        technical=(*view.technical, "actionId", UNDOES, "leaves"),
         fixed=FIXED,
         removes=True,
         again=None,

@@ -9,6 +9,7 @@ is drawn from the effect, complete. Pure.
 from __future__ import annotations
 
 import enum
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final, Literal
 
 from assent.kernel import canonical
@@ -103,6 +104,10 @@ OPTIONAL_VALUES: Final = ("recipients", "amount", "arguments")
 """What a policy reads and an effect may lack. A type says which of them its effects never have."""
 
 
+MAX_DIGITS: Final = 20
+"""Of an amount that is added up."""
+
+
 class Facets(WireRecord, omit_defaults=True):
     """Properties of an effect that risk, policy and limits look at."""
 
@@ -110,6 +115,15 @@ class Facets(WireRecord, omit_defaults=True):
     amount: str = ""
     currency: str = ""
     target: str = ""
+
+    @property
+    def money(self) -> Decimal | None:
+        """The amount as a number that can be added up; None for any other text."""
+        try:
+            found = Decimal(self.amount)
+        except InvalidOperation:
+            return None
+        return found if found.is_finite() and abs(found.adjusted()) < MAX_DIGITS else None
 
 
 class Repair(WireRecord, omit_defaults=True):
@@ -181,7 +195,7 @@ class View(WireRecord, kw_only=True, omit_defaults=True):
     destination: str = ""
     """Where it goes, for lists: `To LinkedIn as Acme`."""
     place: str | None = None
-    """Where it goes, for the chat, if that is no account."""
+    """Where it goes, in full, if that is no account."""
     summary: str = ""
     """The content in one line, for lists."""
     outcome: str = ""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from assent.app import App
-from assent.engine.actions import hooks, pictures
+from assent.engine.actions import hooks, indexing, pictures
 from assent.engine.actions import idempotency as once
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.actions.send_jobs import SEND_JOB
@@ -68,6 +68,7 @@ def core_kinds(app: App) -> dict[str, JobKind]:
         "remind_people": JobKind(
             sweeping(store, clock, notifications.enqueue_due), every_ms=notifications.EVERY_MS
         ),
+        "index_staged": JobKind(_indexing(app), every_ms=indexing.EVERY_MS),
         "forget_reminders": JobKind(sweeping(store, clock, notifications.forget_old), every_ms=HOUR_MS),
         "forget_notifications": JobKind(
             sweeping(store, clock, notifications.forget_messages), every_ms=HOUR_MS
@@ -96,6 +97,13 @@ def _find_tool(app: App, name: str) -> Tool | None:
 def _old_sessions(app: App) -> Sweep:
     kept_ms = app.settings.workflow_retention_days * DAY_MS
     return lambda now_ms, most: forget_old_sessions(now_ms - kept_ms, now_ms, most)
+
+
+def _indexing(app: App) -> Handler:
+    async def run(job: Job) -> None:
+        await indexing.catch_up(app.store)
+
+    return run
 
 
 def _erasing(app: App) -> Handler:

@@ -2,7 +2,7 @@
 
 It polls when the next job is due, after `wake`, and at least every `POLL_MS`, because other
 processes enqueue too. The clock that is passed in decides whether a job is due or a lease has
-ended; real time only bounds the wait between polls. `jobs/worker.py` runs the handler.
+ended; real time only bounds the wait between polls.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Runner:
         """Claim due jobs, up to the concurrency limit, and run them. Returns their number."""
         now_ms = self._clock.now_ms()
         await self._pull_misplaced(now_ms)
-        ready = await self._store.read(partial(jobs.list_ready, self._kinds, self._concurrency))
+        ready = await self._store.read(partial(jobs.list_ready, self._kinds, now_ms, self._concurrency))
         claimed = await claim_due(self._store, self._kinds, ready, now_ms, self._concurrency, self._worker)
         await asyncio.gather(*(self._attempt(job).run() for job in claimed))
         return len(claimed)
@@ -123,10 +123,10 @@ class Runner:
         free = self._concurrency - len(self._running)
         if free == 0:
             return self._poll_ms
-        await self._pull_misplaced(self._clock.now_ms())
-        # A poll is a read, so an idle runner takes no lock.
-        ready = await self._store.read(partial(jobs.list_ready, self._kinds, LOOKED_AT * free))
         now_ms = self._clock.now_ms()
+        await self._pull_misplaced(now_ms)
+        # A poll is a read, so an idle runner takes no lock.
+        ready = await self._store.read(partial(jobs.list_ready, self._kinds, now_ms, LOOKED_AT * free))
         if not ready or ready[0].ready_ms > now_ms:
             return min(self._poll_ms, ready[0].ready_ms - now_ms) if ready else self._poll_ms
         # The same time for both, so that the runner never takes a job from itself.
@@ -228,8 +228,6 @@ def sweeping(store: Store, clock: Clock, sweep: Sweep, batch: int = SWEEP_BATCH)
 #     took too long          cancelled, counts as raised
 #     taken over by another  cancelled, nothing recorded
 #     abandoned              cancelled because the server stops, released without counting
-#
-# `jobs/worker.py` claims the jobs.
 
 RENEWALS_PER_LEASE: Final = 3
 """A live worker may miss two renewals before its job is taken over."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+AGENT: Final = "Assent"
+"""How it names itself to the servers that it calls."""
+
 DISTRIBUTION: Final = "assent-gate"
 """The name of the built package. `assent` on the public index is another program."""
 

@@ -51,6 +51,14 @@ def make_guide(shown: Mapping[str, str], calls: Sequence[SuggestedCall]) -> Guid
     return Guide({name: InChat(body) for name, body in shown.items()}, arrange_calls(calls))
 
 
+def join_guides(guides: Sequence[Guide | UnsetType]) -> Guide | UnsetType:
+    """Return one guide for several answers: all that they show, and the first call of each."""
+    given = [each for each in guides if each is not UNSET]
+    shown = {name: text.body for each in given for name, text in each.render_in_chat.items()}
+    found = [each.next_tool_calls for each in given]
+    return make_guide(shown, [calls.primary for calls in found if calls is not UNSET])
+
+
 def arrange_calls(calls: Sequence[SuggestedCall]) -> NextToolCalls | UnsetType:
     if not calls:
         return UNSET

@@ -86,13 +86,13 @@ MAX_IDEMPOTENCY_KEY_CHARS: Final = 255
 """The longest key that every provider accepts."""
 
 CLIENT_CODE_TTL_MS: Final = 2 * MINUTE_MS
-"""How long a client may take to exchange its code, which it does at once."""
+"""How long an authorization code works. Clients exchange it at once."""
 
 ACCESS_TOKEN_TTL_MS: Final = HOUR_MS
-"""How long an access token works that a client renews by itself."""
+"""How long an access token works. The client renews it."""
 
 CLIENT_GRANT_TTL_MS: Final = 30 * DAY_MS
-"""How long a client stays signed in that is not used: as long as a browser."""
+"""How long an unused client stays signed in: as long as a browser."""
 
 REGISTRATIONS_PER_HOUR: Final = 60
 """Clients that one address may register in an hour. A registration stores nothing; many people may share an address."""

@@ -17,10 +17,12 @@ import ssl
 import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Final
 
 import httpx
 
+from assent.kernel.distribution import AGENT
 from assent.kernel.structs import Record
 from assent.net.addresses import MAX_URL_CHARS, CheckedTarget, FetchRefused, check
 
@@ -34,7 +36,6 @@ MAX_REPLY_BYTES: Final = 65_536
 """Limit of a webhook's response, which is only logged."""
 CONNECT_SHARE: Final = 0.8
 """Share of the time that the connections to all addresses may take."""
-AGENT: Final = "Assent/0.1"
 READABLE: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 
 CHARSETS: Final = re.compile(
@@ -162,12 +163,21 @@ async def _ask(
     # Ignore the environment: a proxy would resolve the name again. No connection is reused.
     # A share of the time for each address: whether one was reached is known before the time is over.
     patience = httpx.Timeout(timeout_seconds, connect=timeout_seconds * CONNECT_SHARE / len(target.addresses))
-    async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=patience) as client:
+    async with httpx.AsyncClient(
+        trust_env=False, follow_redirects=False, timeout=patience, verify=load_trust()
+    ) as client:
         response = await _connect(client, method, target, sent, body)
         try:
             yield response
         finally:
             await response.aclose()
+
+
+@cache
+def load_trust() -> ssl.SSLContext:
+    """Load the CA certificates once: loading holds the event loop for longer than a request takes. The context keeps
+    nothing of a connection."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 async def _connect(

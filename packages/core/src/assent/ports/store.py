@@ -76,7 +76,7 @@ class Guarded(Bound):
     """
 
     statement: ClassVar[Statement] = Statement("guarded", "", "", ("begin",), writes=False)
-    begin: Begin[None]
+    begin: Begin[Any]
 
 
 class Single(Record):

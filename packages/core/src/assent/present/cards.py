@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from assent.gate.effects import build_general_form
-from assent.gate.records import Action, Effect
+from assent.gate.preflight import is_overdue
+from assent.gate.records import OPEN, Action, Effect, why_stopped
 from assent.gate.rules.drift import describe_changes, read_changes
 from assent.gate.views import Block, Diff, Facts, HandField, Table, Text, View
 from assent.kernel.canonical import short_digest
@@ -25,6 +26,9 @@ from assent.present.status_report import describe_test
 
 NAMED_IN_CHAT: Final = 50
 """Most recipients listed one by one. A mail to more has high risk and is decided on its page."""
+
+
+INTO_BCC: Final = "Put the recipients into Bcc, so that they do not see each other."
 
 
 def _has_title(effect: Effect) -> bool:
@@ -57,6 +61,8 @@ def _list_extras(action: Action, circumstances: Circumstances) -> list[tuple[str
         found.append(("For", action.tenant_id))
     if said := describe_test(action):
         found.append(("Test", said))
+    if (why := why_stopped(action)) is not None:
+        found.append(("Stopped", f"the yes to this was taken back{f': “{why}”' if why else ''}"))
     return found
 
 
@@ -64,8 +70,14 @@ def list_due(action: Action, overdue: bool) -> list[tuple[str, str]]:
     """Return the line with the time of an action, which stands first wherever it appears; none without one."""
     if action.schedule_ms is None:
         return []
-    passed = ", a time that has passed" if overdue else ""
+    passed = ", a time that has passed" if overdue and action.status in OPEN else ""
     return [("Not before", zoned_time(action.schedule_ms, action.effect.schedule_offset) + passed)]
+
+
+def begin_with_due(action: Action, now_ms: int) -> str:
+    """Return the words with which a line about an open action begins if it has a time; else empty."""
+    found = list_due(action, is_overdue(action, now_ms)) if action.status in OPEN else []
+    return "".join(f"{label} {value}: " for label, value in found)
 
 
 def goes_to(target: dict[str, str] | None) -> str | None:
@@ -134,12 +146,21 @@ def render_question(action: Action) -> str:
     return name_unseen(f"{render_content(action)}\n\n{about}")
 
 
+def explain_unshown(action: Action, place: str) -> str:
+    """Say what a place with text alone, such as a dialog, cannot show of an action; empty if it shows it whole."""
+    effect, people = action.effect, len(action.effect.everyone)
+    shows = (
+        ("its picture", bool(effect.media)),
+        ("its HTML part", bool(effect.html)),
+        (f"its {people} recipients", people > NAMED_IN_CHAT),
+    )
+    return next((f"{place} cannot show {what}." for what, is_there in shows if is_there), "")
+
+
 def explain_no_dialog(action: Action) -> str | None:
     """Explain why a client's dialog cannot show an action whole; None if it can."""
-    if action.effect.media:
-        return "A dialog cannot show its picture."
-    if (people := len(action.effect.everyone)) > NAMED_IN_CHAT:
-        return f"A dialog cannot show its {people} recipients."
+    if why := explain_unshown(action, "A dialog"):
+        return why
     if len(render_question(action)) > MAX_DIALOG_CHARS:
         return "It is too long for a dialog."
     return None
@@ -174,7 +195,8 @@ def quote(text: str) -> str:
 
 def _risk(action: Action) -> str:
     cost = action.preflight.estimated_cost_credits
-    return str(action.preflight.severity) + (f", costs {cost} credits" if cost else "")
+    final = ", cannot be undone" if action.effect.arguments and action.view.undo is None else ""
+    return f"{action.preflight.severity}{final}{f', costs {cost} credits' if cost else ''}"
 
 
 def say_who_sees(action: Action) -> str:
@@ -239,8 +261,9 @@ class ManualBrief(WireRecord):
     text: str
 
 
-def manual_brief(effect: Effect, view: View) -> ManualBrief:
-    """Return the brief of an effect with its view. A view without a form gets the general one."""
+def manual_brief(effect: Effect, view: View, first: str = "") -> ManualBrief:
+    """Return the brief of an effect with its view, with what is to be done `first`. A view without a form gets the
+    general one."""
     form = view.by_hand or build_general_form(view.label)
     fields = tuple(
         _to_paste(field, text) for field in form.fields if (text := _read_part(effect, field.source))
@@ -250,6 +273,8 @@ def manual_brief(effect: Effect, view: View) -> ManualBrief:
         for field in fields
         if not field.fits
     )
+    hidden = view.mail and len(effect.everyone) > 1 and not effect.is_open
+    advice = (*form.advice, INTO_BCC) if hidden else form.advice
     media = tuple(
         f"{media.kind}: {media.url}" + (f" ({media.alt})" if media.alt else "") for media in effect.media
     )
@@ -259,9 +284,9 @@ def manual_brief(effect: Effect, view: View) -> ManualBrief:
         where=form.where,
         fields=fields,
         media=media,
-        advice=form.advice,
+        advice=advice,
         warnings=warnings,
-        text=_write(effect, view, form.where, fields, media, (*form.advice, *warnings)),
+        text=_write(effect, view, first, form.where, fields, media, (*advice, *warnings)),
     )
 
 
@@ -281,21 +306,22 @@ def _read_part(effect: Effect, source: str) -> str:
 def _write(
     effect: Effect,
     view: View,
+    first: str,
     where: str,
     fields: tuple[PasteField, ...],
     media: tuple[str, ...],
     notes: tuple[str, ...],
 ) -> str:
-    what, done = f"Do this by hand: {view.label}.", "3. Do it, then tell your agent that you did."
+    what, done = f"Do this by hand: {view.label}.", "3. Do it, then tell me that you did."
     if view.mail:
-        what, done = "Send this e-mail by hand.", "3. Send it, then tell your agent that you did."
+        what, done = "Send this e-mail by hand.", "3. Send it, then tell me that you did."
     elif view.has_address:
         what = f"Publish this on {view.label} by hand."
-        done = "3. Publish it, copy the address of the live page and tell your agent to record it."
+        done = "3. Publish it, then tell me the address where it is."
     due = []
     if effect.schedule_ms is not None:
         due = [f"Not before: {zoned_time(effect.schedule_ms, effect.schedule_offset)}"]
-    parts = [*due, what, f"1. Open {where}", "2. Paste each text into its field:"]
+    parts = [*due, *filter(None, [first]), what, f"1. Open {where}", "2. Paste each text into its field:"]
     parts += [f"--- {field.field} ---\n{field.text}\n--- end of {field.field} ---" for field in fields]
     parts += [f"Attach {each}" for each in media]
     parts += [f"Note: {note}" for note in notes]

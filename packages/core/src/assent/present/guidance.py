@@ -18,7 +18,7 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.guide import TEXT, InChat, NextToolCalls, SuggestedCall
 from assent.kernel.structs import WireRecord
 from assent.present.cards import quote, render_card
-from assent.present.next_steps import PLAIN, Circumstances, list_calls
+from assent.present.next_steps import PLAIN, Circumstances, is_call, list_calls
 
 STOP_RULE: Final = "Show this and wait for the human."
 STOP_RULE_WITH_LINK: Final = "Show this and reviewUrl, and wait for the human."
@@ -165,7 +165,7 @@ def name_all(actions: tuple[Action, ...]) -> dict[str, Action]:
         name, count = name_of(action), 1
         while name in named:
             count += 1
-            name = f"{action.effect.channel}:{count}"
+            name = f"{name_of(action)}:{count}"
         named[name] = msgspec.structs.replace(action, metadata={**action.metadata, NAME: name})
     return named
 
@@ -229,8 +229,9 @@ def _show_unstaged(actions: tuple[Action, ...], assets: tuple[Asset, ...]) -> di
 
 
 def _message(pairs: tuple[tuple[Action, Circumstances], ...], notes: tuple[str, ...]) -> str:
-    count = "One draft is" if len(pairs) == 1 else f"{len(pairs)} drafts are"
-    said = [f"{count} ready and nothing was sent.", *notes]
+    what = "action" if any(is_call(action) for action, _ in pairs) else "draft"
+    count = f"One {what} is" if len(pairs) == 1 else f"{len(pairs)} {what}s are"
+    said = [f"{count} ready and nothing was {'sent' if what == 'draft' else 'done'}.", *notes]
     said += dict.fromkeys(each.frozen for _, each in pairs if each.frozen)
     stuck = dict.fromkeys(action.view.label for action, each in pairs if each.blocker)
     if stuck:

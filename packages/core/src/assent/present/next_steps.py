@@ -22,6 +22,7 @@ from assent.gate.records import (
     is_test,
     name_of,
 )
+from assent.gate.undo import UNDO_NAME, is_reverse
 from assent.gate.views import Repair
 from assent.kernel.guide import SuggestedCall
 from assent.kernel.limits import HOUR_MS
@@ -45,8 +46,8 @@ class Circumstances(Record, kw_only=True):
     """The page that removes the blocker."""
     frozen: str = ""
     """Why nothing is sent now, in a sentence for the person; empty where sending goes on."""
-    nameable: bool = False
-    """Whether only the account is missing, and a new check would bind one."""
+    connectable: bool = False
+    """Whether a person can remove the blocker by connecting a provider."""
     unfit: bool = False
     """Whether it cannot be approved as it is: the content must be changed, or its type is missing."""
     missing: bool = False
@@ -65,6 +66,8 @@ class Circumstances(Record, kw_only=True):
     """URLs that show the pictures to a person who is not signed in, by picture URL."""
     next_try: str = ""
     """Whether the server tries again after a failure, and when, in a sentence for the person."""
+    sends: str = ""
+    """When the server sends it by itself, because it was approved to go out at once, in a sentence for the person."""
     overdue: bool = False
     """Whether its scheduled time has passed. It needs a new time before it can be approved."""
     expired: bool = False
@@ -79,8 +82,10 @@ class Circumstances(Record, kw_only=True):
 
     @property
     def obstacle(self) -> str | None:
-        """Why it does not go out now."""
-        return self.frozen or self.blocker
+        """Why it does not go out now, and when the server tries again."""
+        if self.frozen or self.blocker is None:
+            return self.frozen or None
+        return f"{self.blocker} {self.next_try}".rstrip()
 
     @property
     def help_note(self) -> str:
@@ -116,7 +121,7 @@ def ask(action: Action, circumstances: Circumstances) -> str | None:
         confirm = " Your chat program then asks you to confirm." if circumstances.client_asks else ""
         yes = f"“{say_approve(action)}”"
         if sends_with_yes(action, circumstances):
-            yes = f"“send {name}”, {yes} (then it waits)"
+            yes = f"“{_say_execution(action)}”, {yes} (then it waits)"
         if action.view.fixed:
             return f"Say {yes} or “reject {name}”.{confirm}"
         return f"Say {yes}, “reject {name}”, or what to change.{confirm}"
@@ -183,8 +188,8 @@ def _after_approval(action: Action, circumstances: Circumstances) -> str | None:
     if circumstances.frozen:
         return f"It stays approved. Say “withdraw {name}” to take the approval back."
     if is_test(action):
-        do = _name_execution(action)[0]
-        return f"It is a test: nothing is sent for real. Say “{do} {name}” to try it, or “withdraw {name}”."
+        do = _say_execution(action)
+        return f"It is a test: nothing is sent for real. Say “{do}” to try it, or “withdraw {name}”."
     if action.view.executes == "agent":
         return f"The agent that asked may run it now, once. Until it does, say “withdraw {name}” to stop it."
     if circumstances.blocker is not None:
@@ -195,19 +200,34 @@ def _after_approval(action: Action, circumstances: Circumstances) -> str | None:
         return (
             f"It is executed now, because it was approved. Until it starts, say “withdraw {name}” to stop it."
         )
-    do, _, happens = _name_execution(action)
+    if circumstances.sends:
+        return f"{circumstances.sends} Until then say “withdraw {name}” to stop it."
+    (do, _, happens), words = _name_execution(action), _say_execution(action)
     if not circumstances.may_execute:
         return f"This chat may not {do} it. Open the review page and {do} it there."
     if circumstances.next_try:
-        return f"{circumstances.next_try} Say “{do} {name}” to try it now, or “withdraw {name}” to stop it."
-    return f"Say “{do} {name}” and it {happens}, or “withdraw {name}”."
+        return f"{circumstances.next_try} Say “{words}” to try it now, or “withdraw {name}” to stop it."
+    return f"Say “{words}” and it {happens}, or “withdraw {name}”."
+
+
+def is_call(action: Action) -> bool:
+    """Whether an action is a call or takes something back, rather than a text that someone wrote."""
+    return bool(action.effect.arguments) or action.view.removes
 
 
 def _name_execution(action: Action) -> tuple[str, str, str]:
     """Return the verb for the execution, its participle, and what then happens."""
+    if is_reverse(action.effect):
+        return "undo", "undone", "is taken back"
     if action.effect.arguments:
         return "execute", "executed", "is executed"
     return "send", "sent", "goes out"
+
+
+def _say_execution(action: Action) -> str:
+    """Return the words of an execution. What is undone has the name of what it takes back."""
+    do, name = _name_execution(action)[0], name_of(action)
+    return f"{do} {name.removeprefix(UNDO_NAME)}"
 
 
 def ask_to_do(action: Action) -> str:
@@ -222,14 +242,18 @@ def ask_to_do(action: Action) -> str:
 def describe_decision(move: str, action: Action, circumstances: Circumstances) -> str:
     """Tell the person what a decision did, without a promise that cannot be kept now."""
     if move == "withdraw":
-        return "Stopped. Nothing was sent. The action waits for your decision again, unchanged."
+        return (
+            "Stopped. Nothing was sent. It waits for your decision again, unchanged: reject it if it should never "
+            "go out."
+        )
     if action.status == "rejected":
-        return "Rejected. It will never be sent; the reason is kept. I can write another version."
+        again = "" if is_call(action) else " I can write another version."
+        return f"Rejected. It will never be {_name_execution(action)[1]}; the reason is kept.{again}"
     if action.status == "awaiting_approval":
         if move == "approve":
             return "Your yes is recorded. It still needs the yes of another person."
         if circumstances.may_decide:
-            return "This is the new version. It waits for your approval."
+            return f"This is the new version. It waits for your approval.{_without_approval(action)}"
         return f"This is the new version. {circumstances.decider_note}"
     if circumstances.obstacle is not None and action.view.executes != "person":
         return f"Approved{_for_its_time(action)}. {_after_obstacle(action, circumstances)}"
@@ -259,12 +283,25 @@ def _after_obstacle(action: Action, circumstances: Circumstances) -> str:
     return f"{said} Once it is connected I show you where it goes, and need your yes once more."
 
 
+def say_unrecorded(action: Action, circumstances: Circumstances) -> str:
+    """Tell the person that their yes to sending was not recorded, why, and which yes can be."""
+    said = f"Your approval was not recorded: {circumstances.blocker}{circumstances.help_note}"
+    later = f" To approve it and send it later, say “{say_approve(action)}”."
+    return said + later if circumstances.may_decide and not _starts_at_once(action) else said
+
+
+def _without_approval(action: Action) -> str:
+    """Say what a planned action does while nobody approves its new version."""
+    return f" Without it nothing goes out on {say_due(action)}." if action.schedule_ms is not None else ""
+
+
 def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
     """Describe what was delivered and where, and when its results arrive."""
     view = action.view
     by_hand = f"Recorded as done by hand: {view.label}." if action.is_by_hand else ""
     said = str(action.metadata.get(PARTLY) or by_hand or view.outcome)
-    if action.external_url or said.endswith(":"):
+    # The address on the receipt of a reverse is that of what is gone.
+    if not action.view.removes and (action.external_url or said.endswith(":")):
         said += f" {action.external_url or view.label}"
     hours = round((measured_after_ms or 0) / HOUR_MS)
     return said + (f"\nResults arrive in about {hours} hours." if hours else "")
@@ -272,12 +309,18 @@ def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
 
 def warn_of_part(left: Remainder) -> str:
     """Warn a reviewer that only a part of an effect went out."""
-    return f"Only a part went out: {left.reached}. The rest ({left.why}) waits for your decision."
+    return (
+        f"Only a part went out: {left.reached}. The rest ({left.why}) did not, and is an action of its own."
+    )
+
+
+ALREADY_OUT: Final = "Already out: "
+"""The beginning of that warning, by which it is found again."""
 
 
 def warn_of_rest(left: Remainder) -> str:
     """Warn a reviewer of the action that was staged for the rest."""
-    return f"Already out: {left.reached}. This is the rest, which was refused ({left.why})."
+    return f"{ALREADY_OUT}{left.reached}. This is the rest, which was refused ({left.why})."
 
 
 def rewrite_call(action: Action, needs: dict[str, str]) -> SuggestedCall:
@@ -320,7 +363,7 @@ def list_calls(shown: Sequence[tuple[Action, Circumstances]]) -> tuple[Suggested
     ready = [pair for pair in shown if pair[0].status == "awaiting_approval" and _is_ready(pair[1])]
     found = [_approve_call(*pair) for pair in ready[:1]]
     if len(ready) > 1:
-        found.append(SuggestedCall(APPROVE, {}, "the user said yes to others or to several", _WHICH))
+        found.append(SuggestedCall(APPROVE, {}, "the user said yes to others", _WHICH))
     for action, around in shown:
         if not around.may_edit or _is_ready(around):
             continue
@@ -334,8 +377,8 @@ def list_calls(shown: Sequence[tuple[Action, Circumstances]]) -> tuple[Suggested
     return tuple(found)
 
 
-_ONE: Final = {"actionId": "from actions"}
-_WHICH: Final = {"actions": "actionId and digest of each, from actions"}
+_ONE: Final = {"actionId": "which"}
+_WHICH: Final = {"actions": "actionId and digest of each"}
 
 
 def _is_ready(circumstances: Circumstances) -> bool:
@@ -346,7 +389,7 @@ def _is_ready(circumstances: Circumstances) -> bool:
 
 
 def _approve_call(action: Action, circumstances: Circumstances, *, send: bool = False) -> SuggestedCall:
-    said = f"the user said “{f'send {name_of(action)}' if send else say_approve(action)}”"
+    said = f"the user said “{_say_execution(action) if send else say_approve(action)}”"
     asks = "; the client then asks them to confirm" if circumstances.client_asks else ""
     args = about_content(action) | ({"send": True} if send else {})
     return SuggestedCall(APPROVE, args, f"{said}{asks}")
@@ -420,11 +463,14 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
         if circumstances.may_execute:
             found.append(_record(action, "the user says that it is out"))
     elif circumstances.blocker is not None:
-        if circumstances.may_write and not circumstances.nameable:
+        if circumstances.may_write and circumstances.connectable:
             provider = {"provider": action.effect.connector}
             found.append(SuggestedCall("chieflab_connect_provider", provider, "the user wants to connect it"))
         if circumstances.may_execute:
-            found.append(SuggestedCall(EXECUTE, about, "the user has connected it"))
+            mended = (
+                "the user has connected it" if circumstances.connectable else "what was in the way is gone"
+            )
+            found.append(SuggestedCall(EXECUTE, about, mended))
         brief = "the user wants the text to do it by hand; that needs a new approval"
         if circumstances.may_edit:
             found.append(SuggestedCall("chieflab_use_manual_fallback", about, brief))
@@ -432,6 +478,9 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
             found.append(_record(action, _DONE_BY_HAND))
     elif _starts_at_once(action) and action.execution_state == "none":
         found.append(wait_call(action, "now: it is executed because it was approved"))
+    elif circumstances.sends:
+        wait = wait_call(action, "the user asks whether it went out")
+        return (withdraw, wait) if circumstances.may_edit else (wait,)
     elif circumstances.may_execute:
         key = execution_key(action.action_id, action.revision)
         at_once = action.schedule_ms is None or circumstances.overdue

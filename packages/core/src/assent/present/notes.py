@@ -1,10 +1,10 @@
 """The words of a note. Pure.
 
-A note leaves the house: the services that carry it can read it. It therefore has the workspace's
+A note leaves this server: the services that carry it can read it. It therefore has the workspace's
 name, the number of actions, and the kind and risk of each, which follow from the declared type. It
 never has a title, text, recipient, argument or account, because those may be personal data. After a
-decision it has the name of the person who decided. A message in which people decide is another thing: whoever sets it
-up wants the content there (`NoteCard`).
+decision it has the name of the person who decided. A message in which people decide is another thing: it has
+the content (`NoteCard`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,21 @@ from typing import Final
 
 from assent.gate.next_try import is_tried_again
 from assent.gate.policy import Policy, suffices
-from assent.gate.records import WORKFLOW, Action, Assurance, ExecutionState, Status
+from assent.gate.records import (
+    WORKFLOW,
+    Action,
+    Assurance,
+    ExecutionState,
+    Status,
+    is_with_agent,
+    list_change_requests,
+)
 from assent.gate.rules.drift import read_changes
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
+from assent.kernel.texts import name_unseen, truncate
 from assent.kernel.times import full_time
-from assent.present.cards import render_content
+from assent.present.cards import explain_unshown, render_content
 from assent.present.status_report import SECTION_TITLES, find_section
 
 NAMED: Final = 4
@@ -27,6 +36,9 @@ NAMED: Final = 4
 
 LINES: Final = 8
 """Decisions that a note lists."""
+
+WISH_CHARS: Final = 300
+"""Characters of a wish for changes in a message. The page has all."""
 
 
 HOW: Final = {Assurance.AGENT: ", passed on by an agent,", Assurance.LINK: ", with the review link,"}
@@ -144,9 +156,11 @@ class NoteCard(Record, kw_only=True):
     digest: str
     title: str
     text: str
-    """Its facts and its whole content."""
+    """Its facts and its whole content. Invisible characters are named."""
+    unshown: str
+    """What no text can show of it, so that it is decided on its page; empty if the text has all."""
     state: str
-    """What became of it, and who decided; empty while it waits."""
+    """What became of it, and who decided; empty while it waits for a person."""
     may_decide: bool
     """Whether the policy lets someone decide it in a chat app."""
     url: str
@@ -160,16 +174,22 @@ def make_note_card(
     needed = policy.require(action)
     waits = is_waiting(action, now_ms)
     may = waits and not needed.denied and suffices(Assurance.CHAT_APP, needed.assurance)
+    unshown = explain_unshown(action, "A message")
     state = "" if waits else SECTION_TITLES[find_section(action, now_ms)]
+    if waits and is_with_agent(action):
+        asked = list_change_requests(action)[-1]
+        state = f"{asked.get('by')} asked for changes: {truncate(str(asked.get('text')), WISH_CHARS)}"
     if not waits and action.execution_state is ExecutionState.EXECUTING:
         state = "It is being sent"
     by = f"{words.verb} by {words.by}{words.how} at {full_time(words.at_ms)}" if words is not None else ""
     return NoteCard(
         action_id=action.action_id,
         digest=action.digest,
-        title=action.view.heading,
-        text=render_content(action),
-        state=". ".join(each for each in (state, by) if not waits and each),
-        may_decide=may and action.view.unfit is None,
+        title=name_unseen(action.view.heading),
+        # A message shows no Markdown; the label is its only part that is not plain.
+        text=name_unseen(render_content(action).replace("**", "", 2)),
+        unshown=unshown,
+        state=". ".join(each for each in (state, "" if waits else by) if each),
+        may_decide=may and not unshown and action.view.unfit is None,
         url=url,
     )

@@ -38,6 +38,7 @@ from assent.gate.undo import offer
 from assent.kernel.canonical import short_digest
 from assent.kernel.guide import Guide, make_guide
 from assent.kernel.ids import RunId
+from assent.kernel.limits import SECOND_MS
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Reason, Recovery, Replay
 from assent.kernel.structs import Record, WireRecord
@@ -49,6 +50,7 @@ from assent.present.next_steps import (
     describe_decision,
     describe_outcome,
     next_calls,
+    say_unrecorded,
 )
 from assent.present.refusals import describe_elsewhere, describe_freeze, explain_missing_type
 from assent.present.rule_text import describe_need
@@ -138,7 +140,7 @@ class RunLinks(Record):
 
     review_url: str
     look_token: str
-    """The token that shows a picture of the run."""
+    """The token that shows a picture of the run; empty if none is shown."""
 
 
 class Outlook(Record, kw_only=True):
@@ -159,6 +161,8 @@ class Outlook(Record, kw_only=True):
     """What stops something in the workspace."""
     links: Mapping[RunId, RunLinks]
     now_ms: int
+    due: Mapping[str, int] = {}
+    """When the server sends approved actions without a date by itself, by their ids."""
 
     def readiness_of(self, effect: Effect) -> Readiness:
         """Return the readiness for an effect at the time this was read."""
@@ -198,7 +202,10 @@ class Outlook(Record, kw_only=True):
             blocker=blocker,
             help_url=help_url,
             frozen=describe_freeze(find_stop(self.frozen, action), action),
-            nameable=unfit is None and unready is not None and unready.readiness.nameable and not missing,
+            connectable=unfit is None
+            and unready is not None
+            and unready.readiness.connectable
+            and not missing,
             unfit=unfit is not None or missing,
             missing=missing,
             may_edit=DECIDE_RIGHT in rights and not foreign,
@@ -212,6 +219,9 @@ class Outlook(Record, kw_only=True):
                 media.url: f"{media.url}?token={links.look_token}" for media in effect.media if media.digest
             },
             next_try=describe_next_try(action, self.now_ms),
+            sends=_describe_sending(due_ms, self.now_ms)
+            if (due_ms := self.due.get(action.action_id)) is not None
+            else "",
             overdue=is_overdue(action, self.now_ms),
             expired=action.is_expired(self.now_ms),
             undo=offer(action, self.now_ms),
@@ -262,6 +272,8 @@ class Outlook(Record, kw_only=True):
         added: dict[str, Any] = {"agent_guide": make_guide(card, next_calls(action, around))}
         if recovery.review_url is UNSET and (recovery.reason in LINKED or shows):
             added["review_url"] = self.links[action.run_id].review_url
+        if recovery.reason is Reason.MISSING_CONNECTOR and waits and around.blocker is not None:
+            added["user_message"] = say_unrecorded(action, around)
         usual = recovery.summary_for_user == MEANINGS[Reason.REQUIRES_APPROVAL].summary
         if usual and waits and not around.may_decide:
             words = describe_elsewhere(around.decider_note)
@@ -320,6 +332,12 @@ def _explain_no_dialog(action: Action) -> str | None:
     """Explain who decides if the client's dialog cannot show the content."""
     why = explain_no_dialog(action)
     return f"{why} {NEEDS_SIGN_IN}" if why is not None else None
+
+
+def _describe_sending(due_ms: int, now_ms: int) -> str:
+    left = max(0, due_ms - now_ms + SECOND_MS - 1) // SECOND_MS
+    when = f"in {left} second{'' if left == 1 else 's'}, at {iso_time(due_ms)[11:19]} UTC" if left else "now"
+    return f"It goes out by itself {when}."
 
 
 def _why_not(unready: Unready, label: str) -> str:

@@ -1,4 +1,4 @@
-"""Refusals about an action: every text, and the fields beside it. One row has all four texts, so that they
+"""Refusals about an action: their texts, and the fields beside them. One row has all four texts, so that they
 agree. The gate says which case it is (`gate.gate.Objection`); `word` turns that into the refusal that is answered.
 """
 
@@ -16,27 +16,21 @@ from assent.gate.next_try import read_next_try
 from assent.gate.outcomes import NotSent, OutcomeUnknown
 from assent.gate.policy import Requirement, client_decides
 from assent.gate.preflight import Readiness
-from assent.gate.records import OPEN, SUPERSEDED, Action, Assurance, Freeze, Status
+from assent.gate.records import OPEN, OUTCOME_TOLD, SUPERSEDED, Action, Assurance, Freeze, Status, when_undone
 from assent.gate.rules.drift import DriftChange, describe_changes
+from assent.gate.undo import when_too_late
 from assent.gate.views import Unfit
 from assent.kernel.guide import make_guide
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import (
-    MEANINGS,
-    AddedFields,
-    Problem,
-    Reason,
-    Refusal,
-    Retry,
-    Words,
-)
-from assent.kernel.times import full_time, iso_time
+from assent.kernel.refusals import MEANINGS, AddedFields, Problem, Reason, Refusal, Retry, Words
+from assent.kernel.times import full_time, iso_time, readable_time
 from assent.present.next_steps import repair_call, say_due
 from assent.present.rule_text import describe_need
 from assent.present.status_report import describe_next_try, describe_test, plain_detail
 from assent.present.workflow_step import REPLACED
 
 IN_PROGRESS_RETRY_SECONDS: Final = 2
+UNDOABLE: Final = "an executed action that can still be undone, as its card says"
 
 
 @contextmanager
@@ -332,6 +326,34 @@ def refuse_unfit(action: Action) -> Refusal:
     )
     return Refusal.from_answer(
         msgspec.structs.replace(refusal.recovery(), agent_guide=make_guide({}, [repair_call(action)]))
+    )
+
+
+def refuse_undo(action: Action, now_ms: int) -> Refusal:
+    """Build the refusal for an undo of what did not happen or cannot be taken back. The call was right."""
+    ends_ms = when_too_late(action)
+    if action.status is not Status.EXECUTED:
+        why = "This has not gone out, so there is nothing to take back."
+    elif (gone_ms := when_undone(action)) is not None:
+        why = f"This was undone {readable_time(gone_ms, now_ms)}."
+    elif OUTCOME_TOLD in action.metadata:
+        why = "That this went out was told by a person: there is no receipt to take it back by."
+    elif ends_ms is not None and ends_ms <= now_ms:
+        why = f"This could be undone until {full_time(ends_ms)}, and that time has passed."
+    else:
+        why = f"{action.view.label} cannot be taken back by this server once it is out."
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        words=Words(
+            summary="It cannot be undone.",
+            user_message=f"{why} Nothing was changed.",
+            fix="STOP. Show the message. What is approved and not sent is stopped by chieflab_withdraw_approval.",
+            stop_rule="Do not say that it was taken back, and do not try to undo it in another way.",
+        ),
+        action_id=action.action_id,
+        status=action.status,
+        problems=[Problem("actionId", UNDOABLE, f"{action.effect.type}, {action.status}")],
+        retry=Retry.NEVER,
     )
 
 

@@ -125,7 +125,7 @@ def _describe_match(match: Match) -> Iterator[str]:
         if values:
             yield f"{label} {_list((str(each) for each in values), 'or')}"
     if match.reversible is not None:
-        yield "it can be undone" if match.reversible else "it cannot be undone"
+        yield f"it {'can' if match.reversible else 'cannot'} be undone completely"
     if match.recipients is not None:
         yield from _describe_recipients(match.recipients)
     if match.amount is not None:
@@ -158,10 +158,15 @@ def _describe_condition(condition: Condition) -> str:
     if condition.count_at_most is not None:
         parts.append(f"has at most {condition.count_at_most} entries or characters")
     if condition.begins_with:
-        parts.append(f"begins with {_list(condition.begins_with, 'or')}")
+        parts.append(f"begins with {_list(map(_quote, condition.begins_with), 'or')}")
     if condition.contains_none:
-        parts.append(f"does not contain {_list(condition.contains_none, 'or')}")
+        parts.append(f"does not contain {_list(map(_quote, condition.contains_none), 'or')}")
     return _list(parts, "and")
+
+
+def _quote(text: str) -> str:
+    """Show where a piece of a text begins and ends: it may be a space or a mark."""
+    return f"“{text}”"
 
 
 def _list(words: Iterable[str], last: str) -> str:

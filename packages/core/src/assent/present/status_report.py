@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from assent.gate.next_try import read_next_try
 from assent.gate.records import (
     OUTCOME_TOLD,
+    PARTLY,
     SUPERSEDED,
     WORKFLOW,
     Action,
+    Assurance,
     ExecutionState,
     Status,
     is_test,
+    is_with_agent,
+    list_change_requests,
     when_undone,
+    why_stopped,
 )
 from assent.gate.transitions import (
     APPROVED,
@@ -35,8 +40,10 @@ from assent.gate.transitions import (
     state_of,
 )
 from assent.kernel.ids import is_uuid
+from assent.kernel.limits import MINUTE_MS
 from assent.kernel.texts import truncate
 from assent.kernel.times import readable_time
+from assent.present.next_steps import ALREADY_OUT, Circumstances, ask
 from assent.present.workflow_step import REPLACED, describe_step
 
 EXPIRED: Final = "expired"
@@ -49,15 +56,15 @@ _NAMING: Final = ("productUrl", "workflowId", "channel", "provider", "kind")
 
 
 class Section(enum.StrEnum):
-    """The sections of a status report."""
+    """The sections of a status report, in display order."""
 
-    UNKNOWN = "unknown"
-    WAITING = "waiting"
-    APPROVED_NOT_SENT = "approvedNotSent"
-    BY_HAND = "byHand"
-    FAILED = "failed"
     WENT_OUT = "wentOut"
     UNDONE = "undone"
+    UNKNOWN = "unknown"
+    APPROVED_NOT_SENT = "approvedNotSent"
+    BY_HAND = "byHand"
+    WAITING = "waiting"
+    FAILED = "failed"
     REJECTED = "rejected"
     EXPIRED = "expired"
 
@@ -76,15 +83,26 @@ SECTION_TITLES: Final[dict[Section, str]] = {
 
 
 def find_section(action: Action, now_ms: int) -> Section:
-    if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
+    return divide(
+        action.status,
+        action.execution_state,
+        is_expired=action.is_expired(now_ms),
+        by_hand=action.view.executes == "person",
+        is_gone=action.view.removes or when_undone(action) is not None,
+    )
+
+
+def divide(
+    status: Status, execution_state: ExecutionState, *, is_expired: bool, by_hand: bool, is_gone: bool
+) -> Section:
+    """Return the section of an action. `is_gone`: it took another one back, or was taken back."""
+    if execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return Section.UNKNOWN
-    if action.is_expired(now_ms):
+    if is_expired:
         return Section.EXPIRED
-    if action.status is Status.APPROVED:
-        return Section.BY_HAND if action.view.executes == "person" else Section.APPROVED_NOT_SENT
-    if action.status is Status.EXECUTED and (action.view.removes or when_undone(action) is not None):
-        return Section.UNDONE
-    return _BY_STATUS[action.status]
+    if status is Status.APPROVED:
+        return Section.BY_HAND if by_hand else Section.APPROVED_NOT_SENT
+    return Section.UNDONE if status is Status.EXECUTED and is_gone else _BY_STATUS[status]
 
 
 def describe_removal(action: Action, now_ms: int) -> str:
@@ -93,6 +111,16 @@ def describe_removal(action: Action, now_ms: int) -> str:
     if gone_ms is None:
         return f"It took another action back {readable_time(out_ms, now_ms)}."
     return f"It went out {readable_time(out_ms, now_ms)} and was undone {readable_time(gone_ms, now_ms)}."
+
+
+def list_undone(removed: Sequence[Action]) -> tuple[Action, ...]:
+    """Return what was taken back, given the section `UNDONE`: an action stands for its reverse, too."""
+    gone = {str(action.action_id) for action in removed if not action.view.removes}
+    return tuple(
+        action
+        for action in removed
+        if not action.view.removes or action.effect.details.get("actionId") not in gone
+    )
 
 
 _BY_STATUS: Final[dict[Status, Section]] = {
@@ -121,12 +149,9 @@ _OF_AN_AGENT: Final = {
 """Sentences for an action that its agent runs."""
 
 
-def explain(action: Action, blocker: str | None, now_ms: int) -> str:
-    """Explain the state of an action in a sentence for the person; empty if it needs none.
-
-    `blocker` is the reason why its connector cannot perform it now.
-    """
-    section = find_section(action, now_ms)
+def explain(action: Action, around: Circumstances, now_ms: int) -> str:
+    """Explain the state of an action in a sentence for the person; empty if it needs none."""
+    blocker, section = around.obstacle, find_section(action, now_ms)
     if action.effect.connector == WORKFLOW and section is not Section.REJECTED:
         gone = REPLACED if SUPERSEDED in action.metadata else "It was not approved in time."
         return gone if section is Section.EXPIRED else describe_step(action) or ""
@@ -148,12 +173,18 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         if action.schedule_ms is not None and action.schedule_ms > now_ms:
             return "The server sends it at that time."
         if not detail:
-            return "It is ready to go out."
+            return f"{_say_of_rest(action)} {ask(action, around) or ''}".strip()
         return f"The last attempt failed: {detail}. {describe_next_try(action, now_ms)}".rstrip()
     if section is Section.WAITING:
-        if blocker is not None:
-            return f"It could not go out yet: {blocker}"
-        return ""
+        why = why_stopped(action)
+        stopped = f"Stopped: “{why}”." if why else "It was stopped." if why is not None else ""
+        parts = (
+            stopped,
+            _describe_wish(action),
+            _say_of_rest(action),
+            f"It could not go out yet: {blocker}" if blocker is not None else "",
+        )
+        return " ".join(filter(None, parts))
     said = {
         Section.UNKNOWN: f"It is not known whether it went out: {_explain_unknown(action)}.",
         Section.FAILED: f"{detail}." if detail else "The provider refused it.",
@@ -163,11 +194,44 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         Section.EXPIRED: "It was approved but not sent in time, so it will not be sent."
         if action.status is Status.APPROVED
         else "It was not approved and sent in time.",
-        Section.WENT_OUT: "You did it by hand and told me."
+        Section.WENT_OUT: "It was done by hand, as recorded here; the server did not see it."
         if action.is_by_hand
-        else _describe_witness(action),
+        else str(action.metadata.get(PARTLY) or _describe_witness(action)),
     }
     return said.get(section, "")
+
+
+_PARTS: Final = {
+    "body": "text",
+    "cc": "copies",
+    "html": "HTML part",
+    "media": "picture",
+    "preheader": "preview text",
+    "reply_to": "reply address",
+    "schedule": "time",
+    "visible": "list of recipients",
+}
+"""The parts of an effect in the words for people, where these differ."""
+
+
+def describe_edit(by: str, changed: Sequence[str]) -> str:
+    """Say who changed what: `Ada changed the text and the time`."""
+    parts = [f"the {_PARTS.get(each, each.replace('_', ' '))}" for each in changed] or ["it"]
+    return f"{by} changed {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
+
+
+def _describe_wish(action: Action) -> str:
+    """Quote the changes that were asked for last; empty if none of the present content were."""
+    if not is_with_agent(action):
+        return ""
+    asked = list_change_requests(action)[-1]
+    by = "You" if asked.get("assurance") == Assurance.AGENT else asked.get("by") or "Someone"
+    return f"{by} asked for changes: “{asked.get('text', '')}”."
+
+
+def _say_of_rest(action: Action) -> str:
+    """Say of the rest of an effect what went out and why this did not, as its reviewer is warned; else nothing."""
+    return next((each for each in action.preflight.warnings if each.startswith(ALREADY_OUT)), "")
 
 
 def describe_test(action: Action) -> str:
@@ -187,7 +251,10 @@ def describe_next_try(action: Action, now_ms: int) -> str:
     if planned.at_ms is None:
         tried = "once" if planned.tries == 1 else f"{planned.tries} times"
         return f"The server has tried {tried} and will not try again unless you ask."
-    return f"The server tries again {readable_time(planned.at_ms, now_ms)}." if planned.at_ms > now_ms else ""
+    if planned.at_ms <= now_ms:
+        return ""
+    soon = planned.at_ms < now_ms + MINUTE_MS
+    return f"The server tries again {'within a minute' if soon else readable_time(planned.at_ms, now_ms)}."
 
 
 def _explain_unknown(action: Action) -> str:

@@ -6,9 +6,10 @@ Its effect is the agent's next advance (W40).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from assent.gate.records import CALL, WORKFLOW, Action, Status, is_rewritten
+from assent.gate.records import CALL, WORKFLOW, Action, Status, is_rewritten, name_of
 from assent.kernel.guide import SuggestedCall
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 
@@ -93,6 +94,26 @@ def describe_waiting(action: Action, title: str, wish: str | None, earlier: str 
         user_message=" ".join(said),
         fix=fix,
         stop_rule="Do not advance past this step before a person approved it.",
+    )
+
+
+def describe_plan(title: str, waiting: Sequence[Action], count: int, left: Sequence[str]) -> Words:
+    """Words for a step whose plan has actions that wait, or of which none was approved."""
+    name = f"“{title}”"
+    if not waiting:
+        return Words(
+            summary=f"Nothing of the plan of {name} was approved.",
+            user_message=f"Nothing of the plan of {name} was approved: {'; '.join(left)}. I will prepare another one.",
+            fix="STOP. Do not repeat this call. Prepare others as the reasons say, and advance with their runId.",
+            stop_rule="Do not advance past this step with actions that were not approved.",
+        )
+    return Words(
+        summary=f"The plan of {name} waits for a person.",
+        user_message=f"{name} waits for your decision about {len(waiting)} of the {count} actions of its plan: "
+        f"{', '.join(map(name_of, waiting))}.",
+        fix="STOP. Show each action that waits, whole (chieflab_list_pending_actions), or give the review link, where "
+        "a person approves all of them as one plan. Once each is decided, make the same advance call again.",
+        stop_rule="Do not advance past this step before each action of its plan is decided.",
     )
 
 

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.client import Refused
+from assent.extensions.hooks import list_own_settings
 from assent.processes.listening import find_socket, leadership_of, listen, other_ports
 from assent.settings.client_config import in_shell, name_program, own_command
 from assent.settings.load import Settings, load_settings
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from assent.serving.edge import Edge, RequestContext
 
 START_SECONDS: Final = 30.0
-POLL_SECONDS: Final = 0.05
+POLL_SECONDS: Final = 0.005
+"""How often a front tries to connect to the server that starts: its client waits."""
 ENDED_SECONDS: Final = 3.0
 """How long a server that ended at once may have given way to another."""
 LOG: Final = "serve.log"
@@ -42,7 +43,7 @@ class LocalServer:
     @classmethod
     def find(cls, flags: Mapping[str, object]) -> LocalServer:
         """Read the settings. Raises `SettingsError`."""
-        return cls(load_settings(flags).settings)
+        return cls(load_settings(flags, added=list_own_settings()).settings)
 
     @property
     def data_dir(self) -> Path:
@@ -108,7 +109,7 @@ def _try_connect(path: Path) -> socket.socket | None:
 def start_server(settings: Settings, say: Callable[[str], None]) -> subprocess.Popen[bytes]:
     """Start `assent serve` in the background. It stays when this process ends: calls that wait for a
     person outlive their client. It uses another port if the usual one is taken."""
-    command = own_command(settings, "serve", "--no-open", "--port", str(_find_port(settings)))
+    command = own_command(settings, "serve", "--background", "--port", str(_find_port(settings)))
     log = settings.data_dir / LOG
     with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as out:
         started = subprocess.Popen(  # noqa: S603 - this program
@@ -142,6 +143,8 @@ class LocalCaller:
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its payload. Raises `Refused`."""
+        from assent.client import Refused
+
         answer = await self._edge.answer(tool, arguments, self._context)
         if answer.is_error:
             raise Refused(answer.value)
@@ -152,6 +155,7 @@ class LocalCaller:
 async def _open_tools(settings: Settings) -> AsyncIterator[LocalCaller]:
     # Imported late: a front that copies lines needs none of these.
     from assent.app import App
+    from assent.client import Refused
     from assent.engine.core.tenancy import LOCAL_PRINCIPAL
     from assent.processes.serve import Surfaces
     from assent.serving.edge import Credentials, RequestContext

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import logging
 import operator
 import os
@@ -19,6 +20,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,20 +30,17 @@ from assent import __version__
 from assent.app import UNFIT, App, show_settings
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people.people import OWNER
-from assent.extensions.hooks import CORE, Extension, find_words, own_name, refuse_taken
-from assent.extensions.options import BadExtension
+from assent.extensions.hooks import CORE, BadExtension, Extension, find_words, own_name, refuse_taken
 from assent.gate.policy import DEFAULT
 from assent.kernel.distribution import word_install
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.ports import Store, StoreUnavailable
 from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
-from assent.processes.start_checks import check_certificate, check_wrapped, refuse_other_files
+from assent.processes.start_checks import check_certificate, check_files, refuse_other_files
 from assent.processes.wrap_socket_server import Fronts
 from assent.serving.edge import Edge
 from assent.serving.leader import Leadership
-from assent.serving.mcp import McpServer
-from assent.serving.wrapped_server import ForeignServer
 from assent.settings.client_config import first_line, owner_text, welcome_text
 from assent.settings.load import Loaded, Settings, SettingsError
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
 
     from assent.extensions.registry import Extensions
     from assent.serving.discovery import Documents
+    from assent.serving.mcp import McpServer
     from assent.serving.oauth.endpoints import AuthorizationServer
     from assent.serving.sockets import ReadTimeouts
     from assent.serving.tracing import CallTracer
@@ -70,6 +70,10 @@ LEAD_SECONDS: Final = 0.1
 
 HANDOVER_SECONDS: Final = 6.0
 """How long `serve` waits for a stdio process to release the port."""
+
+SLOW_FOR_FRONTS: Final = ("mcp_types", "mcp.server.lowlevel", "assent.serving.mcp", "assent.tools.catalog")
+"""What a front waits for: the SDK in steps, then the list of tools."""
+SLOW_FOR_PAGES: Final = ("assent.jobs.kinds", "assent.serving.site")
 
 ACCEPTED_AT_ONCE: Final = 32
 """Connections accepted per turn of the event loop: fewer than the reserved descriptors."""
@@ -109,24 +113,32 @@ class Surfaces:
         certificate and the key for https."""
         self._app = app
         self._own_address = own_address
-        settings = app.settings
         self.edge = Edge(lambda: make_catalog(app), app.services)
-        self.foreign = ForeignServer(
-            self.edge, lambda: app.gateway, wraps_workspaces=settings.wrap_config is not None
-        )
-        self.messages = McpServer(
-            self.edge,
-            open_discovery=settings.open_discovery,
-            toolsets=settings.toolsets,
-            words=find_words(app.installed),
-            foreign=self.foreign,
-        )
         self._tls = tls
         self.draining = False
         """Whether this process is about to stop: it serves what comes and is not ready for more."""
         self.oidc: OidcSignIn | None = None
         self._live: Live | None = None
         self._documents: Documents | None = None
+
+    @cached_property
+    def messages(self) -> McpServer:
+        from assent.serving.mcp import McpServer
+        from assent.serving.wrapped_server import ForeignServer
+
+        app, settings = self._app, self._app.settings
+        foreign = ForeignServer(
+            self.edge,
+            lambda: app.gateway,
+            wraps_workspaces=lambda: any(each.wraps_workspaces for each in app.processes.values()),
+        )
+        return McpServer(
+            self.edge,
+            open_discovery=settings.open_discovery,
+            toolsets=settings.toolsets,
+            words=find_words(app.installed),
+            foreign=foreign,
+        )
 
     def load_rest(self) -> None:
         """Import rarely used modules now, so that no call imports them on the event loop."""
@@ -161,7 +173,7 @@ class Surfaces:
     def site(self) -> ASGIApp:
         from assent.serving.discovery import Documents, list_operators
         from assent.serving.http import AllowedPeers
-        from assent.serving.site import build_site
+        from assent.serving.site import SitePages, build_site
         from assent.serving.web.routes import answer_lost
         from assent.serving.web.shell.console import arrange_entries
 
@@ -174,26 +186,22 @@ class Surfaces:
         own = Documents(catalog, base_url, (*operators, *self._app.extensions.describe()))
         self._documents = Documents(catalog.shared, base_url, operators, owned=own)
         oauth = self._offer_oauth(base_url)
+        routes = [
+            *self.make_pages(base_url, (*screens, *(oauth.screens if oauth is not None else ()))),
+            *(oauth.routes() if oauth is not None else ()),
+            *(route for process in self._app.processes.values() for route in process.make_routes(**seen_as)),
+        ]
+        lost = answer_lost(self._app.services, self._page_keys, base_url=base_url, added=screens)
         return build_site(
             self.edge,
             self.messages,
             self._documents,
-            [
-                *self.make_pages(base_url, (*screens, *(oauth.screens if oauth is not None else ()))),
-                *(oauth.routes() if oauth is not None else ()),
-                *(
-                    route
-                    for process in self._app.processes.values()
-                    for route in process.make_routes(**seen_as)
-                ),
-            ],
+            SitePages(routes, arrange_entries(screens), lost),
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
             resource=oauth.resource if oauth is not None else None,
             metrics_key=settings.metrics_key,
             draining=lambda: self.draining,
-            lost=answer_lost(self._app.services, self._page_keys, base_url=base_url, added=screens),
-            navigation=arrange_entries(screens),
         )
 
     def _offer_oauth(self, base_url: str) -> AuthorizationServer | None:
@@ -205,13 +213,10 @@ class Surfaces:
         settings = self._app.settings
         if not settings.oauth or not can_hold_keys(base_url):
             return None
-        trust_proxy, is_open = settings.trust_proxy_headers, settings.open_discovery
         resource = ProtectedResource(
-            base_url, bound_to=settings.host, trust_proxy=trust_proxy, open_here=is_open
+            base_url, settings.host, settings.trust_proxy_headers, settings.open_discovery
         )
-        return AuthorizationServer(
-            self._app.services, resource, trust_proxy=trust_proxy, allow_hosts=settings.allow_hosts
-        )
+        return AuthorizationServer(self._app.services, resource, settings.allow_hosts)
 
     def make_pages(self, base_url: str, screens: tuple[Screen, ...] = ()) -> list[Route]:
         """The pages of the server, then the screens of extensions."""
@@ -477,20 +482,21 @@ def start_tracing(environment: Mapping[str, str]) -> CallTracer | None:
     return CallTracer(provider.get_tracer("assent", __version__))
 
 
-def serve(loaded: Loaded) -> int:
-    """Run `assent serve` to its end and return the exit status."""
+def serve(loaded: Loaded, *, for_front: bool = False) -> int:
+    """Run `assent serve` to its end and return the exit status. `for_front`: a front has started it, and comes."""
     import uvloop
 
     from assent.settings.logs import start_logging
 
+    gc.disable()  # it would look through modules again and again while they load
     settings = loaded.settings
     start_logging(loaded)
     resolve_secrets(settings)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_serve(settings))
+        return runner.run(_serve(settings, for_front=for_front))
 
 
-async def _serve(settings: Settings) -> int:
+async def _serve(settings: Settings, *, for_front: bool) -> int:
     app, tls = App(settings), check_certificate(settings)
     leadership = _announce(settings)
     try:
@@ -501,27 +507,39 @@ async def _serve(settings: Settings) -> int:
             raise
         except StoreUnavailable as error:
             refuse_other_files(settings)
-            log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
+            log.warning("the database cannot be used; calls get 503 until it can: %s", error)
         await asyncio.to_thread(lambda: app.extensions)  # before the first call, which needs them
-        await asyncio.to_thread(check_wrapped, app)
+        await asyncio.to_thread(check_files, app)
         surfaces = Surfaces(app, tls=tls)
         app.is_alone = surfaces.is_alone
-        server = surfaces.server()
-        await resolve_workspaces(surfaces.oidc, app.store)
-        listeners = await _listen(settings, leadership)
         surfaces.edge.tracer = start_tracing(os.environ)
-        leading = asyncio.create_task(_lead(app, surfaces, leadership))
-        loading = asyncio.create_task(_load_rest(surfaces))
+        listeners = await _listen(settings, leadership)
+        loaded = asyncio.Event()
+        fronts = Fronts(
+            settings, surfaces.edge, lambda: app.gateway, lambda: surfaces.messages, expected=for_front
+        )
+        beside = [asyncio.create_task(_lead(app, fronts, leadership, loaded))]
         try:
+            for name in SLOW_FOR_FRONTS:
+                await fronts.let_in()  # their servers start while this loads
+                importlib.import_module(name)
+            await fronts.answer()
+            for name in SLOW_FOR_PAGES:
+                importlib.import_module(name)
+            server = surfaces.server()
+            await resolve_workspaces(surfaces.oidc, app.store)
+            loaded.set()
+            beside.append(asyncio.create_task(_load_rest(surfaces)))
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGINT, _stop, server)
             loop.add_signal_handler(signal.SIGTERM, _drain, server, surfaces, settings.drain_seconds)
             await _welcome(app)
+            gc.enable()
             gc.freeze()  # exempt start-up objects from garbage collection, which would cost callers 100 ms
             await server.serve(sockets=listeners)
         finally:
-            leading.cancel()
-            await asyncio.gather(leading, loading, return_exceptions=True)
+            beside[0].cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
             for each in listeners:
                 each.close()
     finally:
@@ -581,19 +599,22 @@ async def _listen(settings: Settings, leadership: Leadership | None) -> list[soc
     return bind(settings)
 
 
-async def _lead(app: App, surfaces: Surfaces, leadership: Leadership | None) -> None:
-    """Run the jobs while this process leads; with PostgreSQL always. The server of the data directory
-    also serves the fronts of `assent wrap`."""
+async def _lead(app: App, fronts: Fronts, leadership: Leadership | None, loaded: asyncio.Event) -> None:
+    """Run the jobs while this process leads, once it has `loaded` its pages; with PostgreSQL always. The server of the
+    data directory also serves the fronts of `assent wrap`; where their socket cannot be made, it leads without."""
     address = app.settings.base_url
     async with contextlib.AsyncExitStack() as whole:
-        fronts: Fronts | None = None
+        serves = False
         while leadership is not None:
             try:
                 if leadership.claim_serve():
                     leadership.announce_serving(address)
-                    if fronts is None:
-                        fronts = Fronts(app.settings, surfaces.edge, surfaces.messages, surfaces.foreign)
-                        await whole.enter_async_context(fronts)
+                    if not serves:
+                        serves = True
+                        try:
+                            await whole.enter_async_context(fronts)
+                        except OSError as error:
+                            log.error("`assent wrap` cannot reach this server: %s", error)
                 if leadership.try_lead():
                     leadership.announce(address)
                 if leadership.leads or app.store.dialect != "sqlite":
@@ -601,6 +622,7 @@ async def _lead(app: App, surfaces: Surfaces, leadership: Leadership | None) -> 
             except OSError as error:
                 log.warning("this process cannot lead yet: %s", error)
             await asyncio.sleep(LEAD_SECONDS)
+        await loaded.wait()
         async with running_jobs(app):
             await asyncio.Event().wait()
 

@@ -22,14 +22,13 @@ SQLITE_FILE: Final = b"SQLite format 3\0"
 """Header of every SQLite file."""
 
 
-def check_wrapped(app: App) -> None:
-    """Raise with a plain reason if the files of wrapped servers cannot be used."""
-    if app.settings.wrap_config is None:
-        return
+def check_files(app: App) -> None:
+    """Raise with a plain reason if files that the settings of extensions name cannot be used."""
     try:
-        app.gateway.check()
+        for process in app.processes.values():
+            process.check()
     except ValueError as error:
-        raise SettingsError(f"{error}\nCorrect the file, or leave wrap_config out.") from None
+        raise SettingsError(str(error)) from None
 
 
 def check_certificate(settings: Settings) -> tuple[Path, Path] | None:

@@ -15,8 +15,9 @@ import os
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.refusals import Reason
-from assent.processes.listening import OwnPages, StdioPages, leadership_of
+from assent.processes.listening import leadership_of
 from assent.processes.serve import POLL_SECONDS, Surfaces, check_names, running_jobs, start_tracing
+from assent.processes.stdio_pages import OwnPages, StdioPages
 from assent.serving.edge import Answer, Credentials, Edge
 from assent.serving.leader import Leadership
 from assent.serving.stdio import Pipes, StdioSession

@@ -14,8 +14,9 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -25,14 +26,23 @@ from assent.ports import StoreUnavailable
 from assent.processes.listening import HELLO_BYTES, find_socket
 from assent.serving.edge import Answer, Credentials, Edge
 from assent.serving.jsonrpc_errors import TOO_LONG, Unreadable, find_request_id
-from assent.serving.mcp import McpServer
-from assent.serving.stdio import StdioSession
-from assent.serving.wrapped_server import ForeignServer
 from assent.settings.load import Settings
+
+if TYPE_CHECKING:
+    from assent.serving.gateway import ToolGateway
+    from assent.serving.mcp import McpServer
 
 log = logging.getLogger("assent.process")
 
 HELLO_SECONDS: Final = 10.0
+GREETING_SECONDS: Final = 1.0
+"""How long the start of a server waits for a front that has come and says nothing."""
+FIRST_LIST_SECONDS: Final = 1.0
+"""How long it waits for their first lists."""
+FIRST_ANSWERS: Final = 2
+"""The answers of a start: to the handshake, and the list."""
+BREATH_SECONDS: Final = 0.001
+"""A round of the event loop or several: what is ready runs."""
 MAX_FRONTS: Final = 200
 MAX_UNREAD_BYTES: Final = 32_000_000
 """How much a front may leave unread before it is disconnected."""
@@ -49,11 +59,29 @@ class FrontHello(msgspec.Struct, rename="camel"):
 class Fronts:
     """Serves the fronts of one process. Use it as a context."""
 
-    def __init__(self, settings: Settings, edge: Edge, messages: McpServer, foreign: ForeignServer) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        edge: Edge,
+        find_gateway: Callable[[], ToolGateway],
+        find_messages: Callable[[], McpServer],
+        *,
+        expected: bool,
+    ) -> None:
+        """`expected`: a front has started this process, and comes."""
         self._settings = settings
         self._edge = edge
-        self._messages = messages
-        self._foreign = foreign
+        self._find_gateway = find_gateway
+        self._find_messages = find_messages
+        self._loaded = asyncio.Event()
+        """Set once there are messages. Fronts are let in before that, so that their servers start meanwhile."""
+        self._coming: set[asyncio.Event] = set()
+        """Of each front that has not said yet what is wrapped."""
+        self._starting: set[asyncio.Event] = set()
+        """Of each front that has not had its first list of tools."""
+        self._expected = asyncio.Event()
+        if expected:
+            self._coming.add(self._expected)
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -96,26 +124,63 @@ class Fronts:
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with _marking(self._starting) as listed:
+            with _marking(self._coming):
+                credentials = await self._greet(reader, writer)
+                self._expected.set()
+            if credentials is not None:
+                await self._answer(reader, writer, credentials, listed)
+
+    async def _answer(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        credentials: Credentials,
+        listed: asyncio.Event,
+    ) -> None:
+        numbers = count(1)
+
+        def write(data: bytes) -> None:
+            writer.write(data)
+            if next(numbers) == FIRST_ANSWERS:
+                listed.set()
+            if writer.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
+                log.warning("a wrap process does not read its answers and is disconnected")
+                writer.transport.abort()
+
+        await self._loaded.wait()
+        from assent.serving.stdio import StdioSession  # late: it has the SDK
+
+        await StdioSession(self._find_messages(), credentials, write).run(_read_lines(reader))
+        await writer.drain()
+
+    async def let_in(self) -> None:
+        """Let in the fronts that have come, before this process loads for long: then their servers start beside it."""
+        await asyncio.sleep(BREATH_SECONDS)
+        await _wait(self._coming, GREETING_SECONDS)
+        self._expected.set()  # or it does not come
+        await asyncio.sleep(BREATH_SECONDS)
+
+    async def answer(self) -> None:
+        """Begin to answer the fronts. Returns when those that are here have their tools, or take long: what else this
+        process loads would keep them waiting."""
+        self._loaded.set()
+        await _wait(self._starting, FIRST_LIST_SECONDS)
+
+    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Credentials | None:
+        """Read what a front wraps and start it. Returns None, having answered why, if that cannot be."""
         size = int.from_bytes(await asyncio.wait_for(reader.readexactly(4), HELLO_SECONDS))
         if size > HELLO_BYTES:
             writer.write(_line({"error": "What is wrapped is described too long."}))
-            return
+            return None
         described = await asyncio.wait_for(reader.readexactly(size), HELLO_SECONDS)
         try:
             credentials = await self._open_profile(msgspec.json.decode(described, type=FrontHello))
         except (ValueError, StoreUnavailable) as error:
             writer.write(_line({"error": str(error)}))
-            return
+            return None
         writer.write(_line({"ok": True, "pages": self._settings.base_url}))
-
-        def write(data: bytes) -> None:
-            writer.write(data)
-            if writer.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
-                log.warning("a wrap process does not read its answers and is disconnected")
-                writer.transport.abort()
-
-        await StdioSession(self._messages, credentials, write).run(_read_lines(reader))
-        await writer.drain()
+        return credentials
 
     async def _open_profile(self, hello: FrontHello) -> Credentials:
         """Return the credentials of a front. Raises `ValueError` with a message for its user."""
@@ -123,8 +188,28 @@ class Fronts:
         caller = await self._edge.check_key(given, required=True)
         if caller is None or isinstance(caller, Answer):
             raise ValueError("The key in ASSENT_API_KEY does not work.")
-        profile_id = await self._foreign.gateway.open_profile(caller, bytes(hello.profile))
+        profile_id = await self._find_gateway().open_profile(caller, bytes(hello.profile))
         return Credentials(given.api_key, given.local, profile_id)
+
+
+@contextlib.contextmanager
+def _marking(events: set[asyncio.Event]) -> Iterator[asyncio.Event]:
+    """Give an event of the set, which leaves it set."""
+    event = asyncio.Event()
+    events.add(event)
+    try:
+        yield event
+    finally:
+        events.discard(event)
+        event.set()
+
+
+async def _wait(events: Iterable[asyncio.Event], seconds: float) -> None:
+    """Wait until these events are set, or for so long."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            for each in tuple(events):
+                await each.wait()
 
 
 async def _read_lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes | Unreadable]:

@@ -33,15 +33,7 @@ from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
 from assent.serving.gateway import PLAIN_CLIENT, ClientPort
-from assent.tools.definition import (
-    Call,
-    Dialog,
-    InputRequired,
-    Peer,
-    Prose,
-    PublicCall,
-    Tool,
-)
+from assent.tools.definition import Call, Dialog, InputRequired, Peer, Prose, PublicCall, Tool
 
 if TYPE_CHECKING:
     from assent.serving.tracing import CallTracer
@@ -65,6 +57,10 @@ class Credentials:
     """The profile of wrapped servers that the caller's connection has opened."""
 
 
+def _is_open() -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class RequestContext:
     """The sender of a request, its address, and the id under which it is logged."""
@@ -80,6 +76,10 @@ class RequestContext:
     """The tools that the caller sees; None for those of its key."""
     trace: Mapping[str, str] | None = None
     """The headers that name the caller's span."""
+    is_open: Callable[[], bool] = _is_open
+    """Whether a caller without a key may see the tools, and not only use the public ones (C19)."""
+    sign_in: Callable[[Challenge], str] | None = None
+    """Writes the header that tells a client how to sign in; None if it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Answer:
     required: InputRequired | None = None
     """The question that the client has to ask first. There is no payload then."""
     challenge: Challenge | None = None
-    """What a client may do about a refusal by signing in."""
+    """Set for a refusal that signing in may mend."""
 
     @property
     def is_error(self) -> bool:
@@ -153,8 +153,8 @@ class Incoming:
         return self.tool.name if self.tool is not None else "unknown"
 
     def find_step_up(self) -> Challenge | None:
-        """The scope of the tool, if its client signed in and did not ask for it. What a person took away is not asked
-        for again, or the client would ask for ever."""
+        """Return the scope of the tool, if its client signed in and did not ask for it. A scope that a person took away
+        is not asked for again, or the client would ask with every call."""
         scope = self.tool.scope if self.tool is not None else None
         asked = self.caller.asked if self.caller is not None else None
         if asked is None or scope not in tenancy.SCOPES or scope in asked:
@@ -400,6 +400,12 @@ def answer_refusal(refusal: Refusal, *, at_gate: bool = False, bad_arguments: bo
         bad_arguments=bad_arguments,
         retry_after_seconds=refusal.retry_after_seconds,
     )
+
+
+def name_scheme(reason: Reason | None) -> str:
+    """Return the value of `WWW-Authenticate` where a key is missing or wrong (RFC 6750)."""
+    error = ', error="invalid_token"' if reason is Reason.INVALID_API_KEY else ""
+    return f'Bearer realm="assent"{error}'
 
 
 def _answer_unavailable(unavailable: StoreUnavailable, **facts: str) -> Answer:

@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -27,7 +28,7 @@ from assent.kernel.ids import ACCESS_FACTS, REQUEST_ID
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Refusal, bad_argument
 from assent.serving.arguments import check_depth
-from assent.serving.edge import Answer, Credentials, Edge, RequestContext, answer_refusal
+from assent.serving.edge import Answer, Credentials, Edge, RequestContext, answer_refusal, name_scheme
 from assent.serving.gateway import ClientPort
 from assent.serving.mcp import McpServer, Reply, make_error
 from assent.serving.oauth.resource import ProtectedResource
@@ -286,26 +287,17 @@ class McpEndpoint:
             await respond(send, 413, too_large.body)
             return
         context = make_context(scope, receive, headers, trust_proxy=self._trust_proxy)
+        if (resource := self._resource) is not None:
+            sign_in, is_open = partial(resource.challenge, scope), partial(resource.is_open, scope)
+            context = replace(context, is_open=is_open, sign_in=sign_in)
         if PROGRESS in body and EVENTS in accept:
-            await self._answer_with_progress(scope, send, body, headers, context, only_events=only_events)
+            await self._answer_with_progress(send, body, headers, context, only_events=only_events)
             return
-        await _send_reply(send, await self._answer(scope, body, headers, context), as_event=only_events)
-
-    async def _answer(
-        self, scope: Scope, body: bytes, headers: list[tuple[str, str]], context: RequestContext
-    ) -> Reply:
-        """Answer a message. A refusal for want of a credential says how to get one."""
-        if (resource := self._resource) is None:
-            return await self._messages.over_http(body, headers, context)
-        reply = await self._messages.over_http(body, headers, context, needs_key=not resource.is_open(scope))
-        if reply.challenge is None:
-            return reply
-        said = resource.challenge(scope, reply.challenge)
-        return replace(reply, headers={**reply.headers, "WWW-Authenticate": said})
+        reply = await self._messages.over_http(body, headers, context)
+        await _send_reply(send, reply, as_event=only_events)
 
     async def _answer_with_progress(
         self,
-        scope: Scope,
         send: Send,
         body: bytes,
         headers: list[tuple[str, str]],
@@ -321,7 +313,7 @@ class McpEndpoint:
                 told.put_nowait({"jsonrpc": "2.0", "method": method, "params": params})
 
         context = replace(context, client=ClientPort(notify))
-        answering = asyncio.create_task(self._answer(scope, body, headers, context))
+        answering = asyncio.create_task(self._messages.over_http(body, headers, context))
         first = asyncio.create_task(told.get())
         try:
             await asyncio.wait({answering, first}, return_when=asyncio.FIRST_COMPLETED)
@@ -384,7 +376,7 @@ class RestEndpoint:
     async def _send(self, send: Send, answer: Answer, status: int | None = None) -> None:
         headers = [("Cache-Control", "no-store")]
         if answer.reason in KEY_REASONS:
-            headers.append(("WWW-Authenticate", 'Bearer realm="assent"'))
+            headers.append(("WWW-Authenticate", name_scheme(answer.reason)))
         if answer.retry_after_seconds is not None:
             headers.append(("Retry-After", str(answer.retry_after_seconds)))
         await respond(send, status or answer.status, answer.text.encode(), headers)

@@ -58,7 +58,7 @@ from assent.kernel.refusals import KEY_REASONS, Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.serving import elicitation, jsonrpc_errors
 from assent.serving.arguments import check_depth
-from assent.serving.edge import Answer, Challenge, Credentials, Edge, RequestContext, toolsets_of
+from assent.serving.edge import Answer, Credentials, Edge, RequestContext, name_scheme, toolsets_of
 from assent.serving.gateway import ForeignCall
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.jsonrpc_errors import Unreadable
@@ -93,10 +93,8 @@ class Exchange:
     context: RequestContext
     version: str
     over_http: bool
-    status: int | None = None
-    retry_after_seconds: int | None = None
-    gate: Reason | None = None
-    challenge: Challenge | None = None
+    refused: Answer | None = None
+    """The refusal that HTTP reports as a status."""
     odd_arguments: Any = None
     """Arguments that are not an object or are nested too deeply. The SDK would refuse them without
     naming the problem."""
@@ -115,7 +113,6 @@ class Reply:
     body: dict[str, Any] | None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    challenge: Challenge | None = None
 
 
 ACKNOWLEDGED: Final = Reply(None, 202)
@@ -154,22 +151,17 @@ class McpServer:
         self._stamp = {SERVER_INFO_META_KEY: self._server.server_info_stamp}
 
     async def over_http(
-        self,
-        body: bytes,
-        headers: Sequence[tuple[str, str]],
-        context: RequestContext,
-        *,
-        needs_key: bool = False,
+        self, body: bytes, headers: Sequence[tuple[str, str]], context: RequestContext
     ) -> Reply:
-        """Serve one POST. Requests share no state. `needs_key`: only public tools can be called without a key (C19)."""
+        """Serve one POST. Requests share no state."""
         folded = {name.lower(): value for name, value in headers}
         version = folded.get(MCP_PROTOCOL_VERSION_HEADER)
         modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
         message = parse(body)
-        if needs_key and not self._may_pass(message, context.credentials):
+        exchange = Exchange(context, version or FIRST_VERSION, over_http=True)
+        if not self._may_pass(message, context.credentials) and not context.is_open():
             caller = await self._edge.check_key(context.credentials, required=True)
             if isinstance(caller, Answer):
-                exchange = Exchange(context, version or FIRST_VERSION, over_http=True)
                 request_id = message.get("id") if isinstance(message, dict) else None
                 return _mcp_failure(exchange, request_id, refuse_at_gate(exchange, caller), modern)
         if isinstance(message, Reply):
@@ -178,17 +170,15 @@ class McpServer:
             return acknowledge(version if modern else None)
         if modern and (twice := find_duplicated_routing_header(headers)) is not None:
             return make_error(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
-        exchange = Exchange(context, version or FIRST_VERSION, over_http=True)
         return await self._serve(exchange, message, body, headers=folded if modern else None, modern=modern)
 
     def _may_pass(self, message: dict[str, Any] | Reply, given: Credentials) -> bool:
         """Whether a message is a call of a public tool, or one whose key is checked when it is answered."""
-        method = message.get("method") if isinstance(message, dict) else None
-        if given.api_key is not None:
-            return method in CHECKED
-        if method != "tools/call" or not isinstance(message, dict):
+        if isinstance(message, Reply):
             return False
-        name = (message.get("params") or {}).get("name")
+        if given.api_key is not None:
+            return message["method"] in CHECKED
+        name = message.get("params", {}).get("name") if message["method"] == "tools/call" else None
         tool = self._edge.catalog.by_name.get(name) if isinstance(name, str) else None
         return tool is not None and tool.public
 
@@ -255,8 +245,9 @@ class McpServer:
 
     def _may_be_foreign(self, given: Credentials) -> bool:
         """Whether a caller may see wrapped tools. Most do not, and are not asked about again."""
-        wraps = self._foreign is not None and self._foreign.wraps_workspaces
-        return given.profile_id is not None or (wraps and given.api_key is not None)
+        if given.profile_id is not None or given.api_key is None:
+            return given.profile_id is not None
+        return self._foreign is not None and self._foreign.wraps_workspaces
 
     async def _run(
         self,
@@ -446,24 +437,23 @@ def make_error(request_id: Any, code: int, message: str, data: Any = None) -> Re
 
 def _mcp_failure(exchange: Exchange, request_id: RequestId | None, error: MCPError, modern: bool) -> Reply:
     raised = error.error
-    if exchange.gate is None:
+    if (answer := exchange.refused) is None:
         code = SERVER_ERROR if raised.code == INTERNAL_ERROR else raised.code
         reply = make_error(request_id, code, raised.message, raised.data)
         # Legacy clients read the error from a 200; the modern era maps codes to statuses.
         return reply if modern else Reply(reply.body)
-    headers = {"WWW-Authenticate": 'Bearer realm="assent"'} if exchange.gate in KEY_REASONS else {}
-    if exchange.retry_after_seconds is not None:
-        headers["Retry-After"] = str(exchange.retry_after_seconds)
+    headers = {"WWW-Authenticate": name_scheme(answer.reason)} if answer.reason in KEY_REASONS else {}
+    if answer.challenge is not None and exchange.context.sign_in is not None:
+        headers["WWW-Authenticate"] = exchange.context.sign_in(answer.challenge)
+    if answer.retry_after_seconds is not None:
+        headers["Retry-After"] = str(answer.retry_after_seconds)
     body = make_error(request_id, raised.code, raised.message, raised.data).body
-    return Reply(body, exchange.status or 200, headers, exchange.challenge)
+    return Reply(body, answer.status, headers)
 
 
 def refuse_at_gate(exchange: Exchange, answer: Answer) -> MCPError:
     """Build the error for a refusal that HTTP reports as a status, with its recovery."""
-    exchange.status = answer.status
-    exchange.retry_after_seconds = answer.retry_after_seconds
-    exchange.gate = answer.reason
-    exchange.challenge = answer.challenge
+    exchange.refused = answer
     return to_error(SERVER_ERROR, answer)
 
 

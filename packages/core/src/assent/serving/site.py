@@ -22,6 +22,7 @@ from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
+from assent.kernel.structs import Record
 from assent.ports import Single, Store, StoreUnavailable, Transaction
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, Latency, answer_refusal, unavailable_refusal
@@ -29,7 +30,7 @@ from assent.serving.http import AllowedPeers, Guard, McpEndpoint, RestEndpoint, 
 from assent.serving.mcp import McpServer
 from assent.serving.oauth.resource import ProtectedResource
 from assent.serving.web.shell.problems import http_problem
-from assent.serving.web.shell.rendering import NAVIGATION, NavigationEntry
+from assent.serving.web.shell.rendering import NavigationEntry
 from assent.sql.loader import statements
 from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
 
@@ -56,6 +57,7 @@ METRICS: Final[dict[str, tuple[str, str]]] = {
     "freezes": ("gauge", "Freezes in force: of the server and of workspaces."),
     "audit_uncopied_seconds": ("gauge", "How long a signed checkpoint has been without a copy elsewhere."),
     "pool_connections": ("gauge", "Connections to PostgreSQL, by state."),
+    "database_server_away": ("gauge", "1 for each server of a spread database that does not answer."),
 }
 """Every metric: its kind, and what it says."""
 AGES_MS: Final = (HOUR_MS, 4 * HOUR_MS, DAY_MS, 7 * DAY_MS)
@@ -90,6 +92,9 @@ async def write_metrics(edge: Edge, requests: Counter[tuple[str, str]], *, with_
         *_write_latency(latencies),
     ]
     store, now_ms = edge.services.store, edge.services.clock.now_ms()
+    servers = getattr(store, "servers", None)
+    if servers is not None and servers.away:
+        lines += _family("database_server_away", [({"server": name}, 1) for name in servers.away])
     try:
         read = await store.read(lambda: _read_state(now_ms))
     except StoreUnavailable:
@@ -170,23 +175,30 @@ PLAIN_TEXT: Final = "text/plain; charset=utf-8"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+class SitePages(Record):
+    """What people see of a server."""
+
+    routes: list[BaseRoute]
+    navigation: tuple[NavigationEntry, ...]
+    answer_lost: Callable[[Request, Exception], Awaitable[Response]]
+    """Answers unknown addresses."""
+
+
 def build_site(
     edge: Edge,
     messages: McpServer,
     documents: Documents,
-    pages: list[BaseRoute],
+    pages: SitePages,
     *,
     peers: AllowedPeers,
     trust_proxy: bool,
-    resource: ProtectedResource | None = None,
-    metrics_key: str | None = None,
-    draining: Callable[[], bool] = lambda: False,
-    lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
-    navigation: tuple[NavigationEntry, ...] = NAVIGATION,
+    resource: ProtectedResource | None,
+    metrics_key: str | None,
+    draining: Callable[[], bool],
 ) -> ASGIApp:
     """Build the ASGI app. Its only state is the counters of `/metrics` and the last check of `/readyz`.
     `resource` says how clients sign in, if they can. `draining` returns whether this process is about to stop and
-    wants no new connections. `lost` answers unknown addresses."""
+    wants no new connections."""
     counts: Counter[tuple[str, str]] = Counter()
     store = StoreCheck(edge.services)
 
@@ -249,13 +261,14 @@ def build_site(
         Route("/healthz", _healthz),
         Route("/readyz", readyz),
         Route("/metrics", metrics),
-        *pages,
+        *pages.routes,
     ]
     site = Starlette(
-        routes=routes, exception_handlers={404: lost, 405: http_problem, Exception: _answer_crash}
+        routes=routes,
+        exception_handlers={404: pages.answer_lost, 405: http_problem, Exception: _answer_crash},
     )
     site.router.redirect_slashes = False
-    site.state.navigation = navigation
+    site.state.navigation = pages.navigation
     return Guard(site, peers=peers, counts=counts, draining=draining)
 
 

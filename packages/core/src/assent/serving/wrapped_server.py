@@ -19,13 +19,11 @@ from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, PaginatedRequestPara
 from mcp_types.methods import CACHEABLE_METHODS
 
 from assent import __version__
-from assent.kernel.toolsets import TOOLSETS
 from assent.serving.edge import Answer, Edge, RequestContext
 from assent.serving.gateway import ForeignCall, ToolGateway
 from assent.serving.instructions import SPEC_URL
 
 FOREIGN_TTL_MS: Final = 5_000
-EVERY_SET: Final = frozenset(TOOLSETS)
 COMPLETE: Final = "complete"
 SERVER_ERROR: Final = -32000
 SERVER_INFO: Final = {"name": "assent", "version": __version__}
@@ -35,16 +33,20 @@ class ForeignServer:
     """Answers the messages of callers that have a profile."""
 
     def __init__(
-        self, edge: Edge, load_gateway: Callable[[], ToolGateway], *, wraps_workspaces: bool
+        self, edge: Edge, load_gateway: Callable[[], ToolGateway], *, wraps_workspaces: Callable[[], bool]
     ) -> None:
-        """`wraps_workspaces`: the settings give some workspaces a profile."""
+        """`wraps_workspaces` returns whether the settings give some workspaces a profile."""
         self._edge = edge
         self._load_gateway = load_gateway
-        self.wraps_workspaces = wraps_workspaces
+        self._wraps_workspaces = wraps_workspaces
 
     @cached_property
     def gateway(self) -> ToolGateway:
         return self._load_gateway()
+
+    @cached_property
+    def wraps_workspaces(self) -> bool:
+        return self._wraps_workspaces()
 
     async def find_call(self, context: RequestContext) -> ForeignCall | None:
         """Return the call of a caller with a profile, else None."""
@@ -114,8 +116,11 @@ class ForeignServer:
 
     @cached_property
     def _own_entries(self) -> list[dict[str, Any]]:
-        listed = self._edge.catalog.listing(EVERY_SET)
-        return [each for each in listed if each["name"] in self.gateway.own_tools]
+        """This server's own tools in the list: all are the core's, so that it does not wait for those of extensions."""
+        from assent.tools.catalog import CORE_TOOLS, list_entry
+
+        own = (each for each in CORE_TOOLS if each.name in self.gateway.own_tools)
+        return [list_entry(each, each.name, is_old=False) for each in own]
 
     async def _list_tools(self, ctx: Any, params: PaginatedRequestParams | None) -> dict[str, Any]:
         tools = [*await self.gateway.list_tools(ctx.request.foreign), *self._own_entries]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from assent.gate.policy import DEFAULT, RELAY, Policy, name_preset
+from assent.gate.policy import DEFAULT, PEOPLE, RELAY, Policy, name_preset
 from assent.kernel.distribution import DISTRIBUTION, PARTS, uvx_words
 from assent.present.rule_text import describe_policy, name_policy
 from assent.settings.load import SQLITE_SCHEME, Settings
@@ -34,17 +34,7 @@ def welcome_text(settings: Settings, policy: Policy = DEFAULT) -> str:
             f"{first_line(settings)} Stop it with Ctrl+C.",
             "",
             *(_local_lines(settings) if settings.sqlite_path is not None else _describe_sharing(settings)),
-            "Over HTTP, from any machine that reaches it:",
-            "",
-            "  Claude Code (makes its key as you paste)",
-            f"    {claude_code_http(settings)}",
-            "  Cursor and VS Code need a key, which is shown once:",
-            f"    {key_command(settings, 'editor')}",
-            "  Cursor: put the key into ~/.cursor/mcp.json",
-            f"    {json.dumps({'mcpServers': {SERVER_NAME: cursor_http(settings)}})}",
-            "  VS Code: asks for the key; in .vscode/mcp.json, or run “MCP: Open User Configuration”",
-            f"    {json.dumps(vs_code_http(settings))}",
-            "",
+            *_http_lines(settings),
             *(
                 [f"Other people ask for a key at {settings.base_url}/get-key", ""]
                 * bool(settings.signups_per_hour)
@@ -63,12 +53,37 @@ def first_line(settings: Settings) -> str:
     )
 
 
+def _http_lines(settings: Settings) -> tuple[str, ...]:
+    """How clients connect to the address: where they can sign in, without a key."""
+    cursor = {"mcpServers": {SERVER_NAME: cursor_http(settings)}}
+    remote = {"type": "http", "url": mcp_url(settings)}
+    if settings.oauth:
+        claude, vs_code, line = "opens your browser to sign in", "the same", _add_to_vs_code(remote)
+    else:
+        claude, vs_code = "makes its key as you paste", "asks for a key; in .vscode/mcp.json"
+        line = json.dumps(vs_code_http(settings))
+    return (
+        "Over HTTP, from any machine that reaches it:",
+        "",
+        f"  Claude Code ({claude})",
+        f"    {claude_code_http(settings)}",
+        f"  VS Code ({vs_code})",
+        f"    {line}",
+        "  Cursor (~/.cursor/mcp.json), with a key that this command shows once:",
+        f"    {key_command(settings, 'editor')}",
+        f"    {json.dumps(cursor)}",
+        "",
+    )
+
+
 def _consent_lines(settings: Settings, policy: Policy) -> tuple[str, ...]:
     """Which policy holds, what it means and how to change it."""
     change = in_shell(own_command(settings, "policy", "set"))
     lines = [f"Who may approve: {name_policy(policy)}.", *(f"  {line}" for line in describe_policy(policy))]
-    lines += [f"Change it at {settings.base_url}/settings/policy, or with:", f"    {change} people"]
-    if name_preset(policy) == RELAY:
+    preset = name_preset(policy)
+    other = RELAY if preset == PEOPLE else PEOPLE
+    lines += [f"Change it at {settings.base_url}/settings/policy, or with:", f"    {change} {other}"]
+    if preset == RELAY:
         lines += [
             "Or give an agent a key that cannot decide:",
             f"    {key_command(settings, 'drafts-only', *DRAFTS_ONLY)}",
@@ -214,8 +229,11 @@ def claude_code_stdio(settings: Settings) -> str:
 
 
 def vs_code_stdio(settings: Settings) -> str:
-    entry = {"name": SERVER_NAME, "type": "stdio", **stdio_entry(settings)}
-    return shlex.join(["code", "--add-mcp", json.dumps(entry)])
+    return _add_to_vs_code({"type": "stdio", **stdio_entry(settings)})
+
+
+def _add_to_vs_code(entry: Mapping[str, Any]) -> str:
+    return shlex.join(["code", "--add-mcp", json.dumps({"name": SERVER_NAME, **entry})])
 
 
 def key_command(settings: Settings, label: str, *scopes: str) -> str:
@@ -226,6 +244,8 @@ def key_command(settings: Settings, label: str, *scopes: str) -> str:
 
 def claude_code_http(settings: Settings) -> str:
     add = ["claude", "mcp", "add", "--transport", "http", "--scope", "user", SERVER_NAME, mcp_url(settings)]
+    if settings.oauth:
+        return shlex.join(add)
     key = key_command(settings, "claude-code")
     return f'{shlex.join(add)} --header "Authorization: Bearer $({key})"'
 

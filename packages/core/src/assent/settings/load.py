@@ -12,7 +12,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
@@ -35,7 +35,6 @@ from assent.kernel.structs import Record
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.net.loopback import LOOPBACK_HOSTS, LOOPBACKS, has_both
 from assent.settings.table import (
-    BY_ENV,
     BY_NAME,
     CONFIG_ENV,
     CONFIG_FILE,
@@ -94,15 +93,10 @@ class Settings(Record, kw_only=True):
     measure_after_seconds: float = 86_400.0
     allow_hosts: tuple[str, ...] = ()
     credit_prices: tuple[str, ...] = ()
-    agent_risks: tuple[str, ...] = ()
     workflow_dirs: tuple[str, ...] = ()
     owner_workspaces: tuple[str, ...] | None = None
-    wrap_config: Path | None = None
-    wrap_rules: Path | None = None
-    wrap_workspaces: tuple[str, ...] = ()
     operators: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
-    font_dirs: tuple[str, ...] = ("/usr/share/fonts",)
     workflow_checkpoints: bool = True
     workflow_retention_days: int = WORKFLOW_RETENTION_DAYS
     content_retention_days: int = 0
@@ -119,25 +113,13 @@ class Settings(Record, kw_only=True):
     oidc_claim: str = "groups"
     oidc_owners: tuple[str, ...] = ()
     oidc_members: tuple[str, ...] = ()
-    zernio_url: str = "https://zernio.com/api"
-    bluesky_url: str = "https://bsky.social"
-    resend_url: str = "https://api.resend.com"
-    model_url: str | None = None
-    model_kind: str = "openai"
-    model_name: str | None = None
-    model_api_key: str | None = None
-    google_client_id: str | None = None
-    google_client_secret: str | None = None
-    google_oauth_url: str | None = None
-    ga4_url: str = "https://analyticsdata.googleapis.com"
-    search_console_url: str = "https://searchconsole.googleapis.com"
-    hubspot_client_id: str | None = None
-    hubspot_client_secret: str | None = None
-    hubspot_url: str = "https://api.hubapi.com"
-    telegram_url: str = "https://api.telegram.org"
     pool_size: int = 10
     statement_cache: str = "auto"
     no_color: bool = False
+    added: Mapping[str, Any] = {}
+    """The values of the rows that our other distributions bring."""
+    hidden: tuple[str, ...] = ()
+    """The secrets among them."""
     database_in_file: bool = False
     """Another process that reads the file then needs no flag for it."""
     effects: Any = None
@@ -157,8 +139,8 @@ class Settings(Record, kw_only=True):
     @property
     def named_workspaces(self) -> tuple[str, ...]:
         """The workspaces that settings name, by name or id; the default one always."""
-        fields = (name for name in self.__struct_fields__ if name.endswith("_workspaces"))
-        named = [each for name in fields for each in getattr(self, name) or ()]
+        values = {**msgspec.structs.asdict(self), **self.added}
+        named = [each for name, of in values.items() if name.endswith("_workspaces") for each in of or ()]
         return ("local", *named, *(each.rpartition("=")[2] for each in self.oidc_members))
 
     def __repr__(self) -> str:
@@ -178,19 +160,25 @@ SQLITE_SCHEME: Final = "sqlite:///"
 
 
 class Loaded(Record):
-    """The settings, warnings for the operator, and the origin of each value."""
+    """The settings, warnings for the operator, the rows that were read, and the origin of each value."""
 
     settings: Settings
     warnings: tuple[str, ...]
+    rows: tuple[Setting, ...]
     sources: Mapping[str, str]
 
 
-def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Loaded:
+def load_settings(
+    flags: Mapping[str, object],
+    environ: Mapping[str, str] | None = None,
+    added: tuple[Setting, ...] = (),
+) -> Loaded:
     """Settings from flags (by setting name, `config` too; None means not given), environment and
-    file.
+    file. `added` are the rows of our other distributions (`assent.extensions.hooks`).
 
     Raises `SettingsError` for the first mistake.
     """
+    rows = (*TABLE, *added)
     environ = os.environ if environ is None else environ
     given_flags = {name: value for name, value in flags.items() if value is not None}
     home = _find_home(environ)
@@ -198,11 +186,11 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
 
     default_data_dir = _default_data_dir(environ, home)
     config_file = _config_file(reader, default_data_dir)
-    file_values = _read_file(config_file) if config_file is not None else {}
+    file_values = _read_file(config_file, rows) if config_file is not None else {}
     reader.file, reader.file_path = file_values, config_file
 
     values = {row.name: reader.value(row) for row in TABLE}
-    warnings = [*_unknown_variables(environ), *_warn_of_exposed(config_file, file_values)]
+    warnings = [*_unknown_variables(environ, rows), *_warn_of_exposed(config_file, file_values, rows)]
 
     values["data_dir"] = data_dir = values["data_dir"] or default_data_dir
     if values["database_url"] is None:
@@ -220,14 +208,17 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     _check_oidc(values)
     _check_owner_workspaces(values["owner_workspaces"] or ())
     in_file = reader.sources["database_url"].startswith("file ")
+    brought = {row.name: reader.value(row) for row in added}
     settings = Settings(
         **values,
+        added=brought,
+        hidden=tuple(brought[row.name] for row in added if row.secret and brought[row.name]),
         effects=file_values.get(EFFECTS),
         sections=file_values.get(SECTIONS),
         config_file=config_file,
         database_in_file=in_file,
     )
-    return Loaded(settings, tuple(warnings), reader.sources)
+    return Loaded(settings, tuple(warnings), rows, {row.name: reader.sources[row.name] for row in rows})
 
 
 SECRET_PAIRS: Final = (
@@ -259,6 +250,8 @@ class _SettingReader:
             base = self.file_path.parent
             return self._parsed(row, self.file[row.name], f"file {self.file_path}", f"{row.name} = …", base)
         self.sources[row.name] = "default"
+        if BY_NAME.get(row.name) is not row:
+            return row.default
         return None if row.default_text is not None else DEFAULTS.get(row.name)
 
     def database_in(self, data_dir: Path) -> str:
@@ -347,7 +340,7 @@ def _config_file(reader: _SettingReader, default_data_dir: Path) -> Path | None:
         return None
 
 
-def _read_file(path: Path) -> dict[str, Any]:
+def _read_file(path: Path, rows: tuple[Setting, ...]) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -360,16 +353,54 @@ def _read_file(path: Path) -> dict[str, Any]:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"The settings file {path} is not TOML: {error}.\nCorrect that line.") from error
-    known = [*(row.name for row in TABLE if row.in_file), EFFECTS, SECTIONS]
+    _refuse_unknown(f"The settings file {path}", values, [*_list_keys(rows), EFFECTS, SECTIONS])
+    return values
+
+
+def _list_keys(rows: Iterable[Setting]) -> list[str]:
+    return [row.name for row in rows if row.in_file]
+
+
+def _refuse_unknown(where: str, values: Iterable[str], known: list[str]) -> None:
     for key in values:
         if key not in known:
             hint = suggestion(key.replace("-", "_").removeprefix("assent_"), known)
             raise SettingsError(
-                f"The settings file {path} has the unknown key {key!r}."
+                f"{where} has the unknown key {key!r}."
                 + (f" Did you mean {hint!r}?" if hint else "")
-                + f"\nKnown keys: {', '.join(known)}."
+                + f"\nKnown keys: {', '.join(known) or 'none'}."
             )
-    return values
+
+
+def read_sections(
+    settings: Settings, declared: Mapping[str, tuple[Setting, ...]]
+) -> dict[str, dict[str, Any]]:
+    """Return the values of the sections `[extension.NAME]` of the file, or their defaults: for each extension, by name,
+    those of its rows. Raises `SettingsError` for the first mistake."""
+    file, sections = settings.config_file, {} if settings.sections is None else settings.sections
+    if not isinstance(sections, dict) or not all(isinstance(each, dict) for each in sections.values()):
+        raise SettingsError(
+            f"The settings file {file} has an entry in [extension] that does not work: it is no section.\n"
+            "Give each extension a section of its own, [extension.NAME]."
+        )
+    if unknown := sorted(sections.keys() - declared.keys()):
+        raise SettingsError(
+            f"The settings file {file} has the section [extension.{unknown[0]}], and no extension is called "
+            f"{unknown[0]}.\nCorrect the name, or leave the section out. Extensions: {', '.join(declared) or 'none'}."
+        )
+    return {
+        name: _read_section(rows, sections.get(name, {}), file, f"The section [extension.{name}] of {file}")
+        for name, rows in declared.items()
+    }
+
+
+def _read_section(
+    rows: tuple[Setting, ...], given: Mapping[str, Any], file: Path | None, where: str
+) -> dict[str, Any]:
+    _refuse_unknown(where, given, _list_keys(rows))
+    reader = _SettingReader({}, {}, _find_home(os.environ))
+    reader.file, reader.file_path = given, file or Path()
+    return {row.name: reader.value(row) for row in rows}
 
 
 def hide_password(url: str) -> str:
@@ -387,8 +418,8 @@ def suggestion(word: str, known: list[str]) -> str | None:
     return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.6)), None)
 
 
-def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
-    known = [*BY_ENV, CONFIG_ENV]
+def _unknown_variables(environ: Mapping[str, str], rows: tuple[Setting, ...]) -> list[str]:
+    known = [*(row.env for row in rows), CONFIG_ENV]
     found = []
     for name in sorted(environ):
         if name.startswith(OWN_PREFIX) and name not in known:
@@ -402,9 +433,9 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _warn_of_exposed(path: Path | None, values: Mapping[str, Any]) -> list[str]:
+def _warn_of_exposed(path: Path | None, values: Mapping[str, Any], rows: tuple[Setting, ...]) -> list[str]:
     """Warn if others can read a settings file that holds a secret."""
-    held = [name for name in values if name in BY_NAME and BY_NAME[name].secret]
+    held = [row.name for row in rows if row.secret and row.name in values]
     if path is None or not held or os.name != "posix" or not path.stat().st_mode & 0o077:
         return []
     return [f"The settings file {path} holds {held[0]} and other users can read it. Run: chmod 600 {path}"]
@@ -543,8 +574,20 @@ def _database(url: str, base: Path, home: Path) -> str:
             raise BadValue("a SQLite address takes no options, and ? or # in a path would look like one")
         return f"sqlite:///{absolute_path(name, base=base, home=home)}"
     if url.startswith(("postgresql://", "postgres://")):
+        if not _has_readable_hosts(url):
+            raise BadValue(
+                "special characters of user and password must be percent-encoded, such as / as %2F"
+            )
         return url
     raise BadValue("it names no store that Assent knows")
+
+
+def _has_readable_hosts(url: str) -> bool:
+    """Whether what stands where hosts and ports are expected is hosts and ports, and no part of a password."""
+    authority, path = re.split(r"[/?#]", f"{url.partition('://')[2]}/", maxsplit=1)
+    hosts = authority.rpartition("@")[2].split(",")
+    ports = [each.rpartition(":")[2] for each in hosts if ":" in each and not each.endswith("]")]
+    return "@" not in path.partition("?")[0] and all(each.isdecimal() or not each for each in ports)
 
 
 def _split(text: str) -> SplitResult:

@@ -59,8 +59,8 @@ def writes_json(settings: Settings, stream: TextIO) -> bool:
 
 def redactor_for(settings: Settings) -> Redactor:
     """A redactor that also hides the secrets of these settings."""
-    given = (settings.api_key, settings.google_client_secret, settings.hubspot_client_secret)
-    return Redactor([*(each or "" for each in given), *settings.run_token_secrets, *settings.secrets])
+    own = (settings.api_key or "", *settings.run_token_secrets, *settings.secrets)
+    return Redactor([*own, *settings.hidden])
 
 
 _CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}

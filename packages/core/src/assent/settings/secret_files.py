@@ -77,6 +77,14 @@ def missing_secrets(settings: Settings) -> tuple[SecretHome, ...]:
     )
 
 
+def find_secrets(settings: Settings) -> dict[str, bool]:
+    """Where each secret is: the variable that gives it, which is true, or else its file."""
+    return {
+        home.env if given else str(settings.data_dir / home.file_name): bool(given)
+        for home, given in _read_given(settings).items()
+    }
+
+
 def read_secrets(settings: Settings) -> dict[SecretHome, tuple[bytes, ...]]:
     """The secrets that exist. Creates none. Raises `SettingsError` as `resolve_secrets` would."""
     absent = missing_secrets(settings)

@@ -1,4 +1,4 @@
-"""All settings in one table: name, sources, allowed values and purpose.
+"""The settings of the server in one table: name, sources, allowed values and purpose.
 
 The loader, the settings page of the docs and `assent doctor` read it. `assent.settings.load`
 defines the precedence and the defaults.
@@ -7,7 +7,7 @@ defines the precedence and the defaults.
 from __future__ import annotations
 
 import enum
-from typing import Final
+from typing import Any, Final
 
 from assent.kernel.structs import Record
 from assent.kernel.toolsets import TOOLSETS
@@ -46,11 +46,16 @@ class Kind(enum.Enum):
 
 
 class Setting(Record, kw_only=True):
-    """One row. `name` is also the key in the file."""
+    """One row. `name` is also the key in the file. Extensions have rows, too: ours are read beside the server's own,
+    any other's from the section `[extension.NAME]` of the file, which has neither variables nor flags."""
 
     name: str
-    kind: Kind
     doc: str
+    kind: Kind = Kind.TEXT
+    default: Any = None
+    """Of an extension's row. The server's own are fields of `Settings`."""
+    of_owner: bool = False
+    """Whether it serves the owner's workspaces alone. Any other workspace has the default."""
     flag: str | None = None
     variable: str | None = None
     """The environment variable, if its name does not follow from the row's."""
@@ -69,97 +74,6 @@ class Setting(Record, kw_only=True):
     def secret(self) -> bool:
         """Whether the value must never be shown."""
         return self.kind in (Kind.KEY, Kind.SECRET, Kind.SECRETS, Kind.TOKEN, Kind.MAIL_SERVER)
-
-
-# The settings of providers and of the model that writes: rows of the table of settings.
-
-PROVIDERS: Final = (
-    Setting(
-        name="zernio_url",
-        kind=Kind.ENDPOINT,
-        doc="Where Zernio is reached; its paths (`/v1/…`) follow.",
-    ),
-    Setting(
-        name="bluesky_url",
-        kind=Kind.ENDPOINT,
-        doc="The server of Bluesky accounts, or another one of the AT Protocol; its paths (`/xrpc/…`) follow.",
-    ),
-    Setting(
-        name="resend_url",
-        kind=Kind.ENDPOINT,
-        doc="Where Resend is reached; its paths (`/emails`) follow.",
-    ),
-    Setting(
-        name="model_url",
-        kind=Kind.ENDPOINT,
-        doc="A model that may write drafts, by the address that its paths follow (`https://…/v1`). Without one, and "
-        "whenever it fails, a missing text is a plain note of the product's own facts.",
-    ),
-    Setting(
-        name="model_kind",
-        kind=Kind.CHOICE,
-        choices=("openai", "anthropic"),
-        doc="The model's API: chat completions, or messages.",
-    ),
-    Setting(
-        name="model_name",
-        kind=Kind.TEXT,
-        doc="The name of the model.",
-    ),
-    Setting(
-        name="model_api_key",
-        kind=Kind.TOKEN,
-        doc="The key for the model, if it wants one.",
-    ),
-    Setting(
-        name="google_client_id",
-        kind=Kind.TEXT,
-        doc="This server as an app with Google, for Analytics and Search Console: its client id. The address to "
-        "register is `{base_url}/connect/ga4/callback`, and the same with `search_console`.",
-    ),
-    Setting(
-        name="google_client_secret",
-        kind=Kind.TOKEN,
-        doc="The secret that belongs to `ASSENT_GOOGLE_CLIENT_ID`.",
-    ),
-    Setting(
-        name="google_oauth_url",
-        kind=Kind.ENDPOINT,
-        default_text="Google's own addresses",
-        doc="Where Google's consent page and token endpoint are.",
-    ),
-    Setting(
-        name="ga4_url",
-        kind=Kind.ENDPOINT,
-        doc="The address of Google Analytics 4's API.",
-    ),
-    Setting(
-        name="search_console_url",
-        kind=Kind.ENDPOINT,
-        doc="The address of Google Search Console's API.",
-    ),
-    Setting(
-        name="hubspot_client_id",
-        kind=Kind.TEXT,
-        doc="This server as an app with HubSpot: its client id. The address to register is "
-        "`{base_url}/connect/hubspot/callback`.",
-    ),
-    Setting(
-        name="hubspot_client_secret",
-        kind=Kind.TOKEN,
-        doc="The secret that belongs to `ASSENT_HUBSPOT_CLIENT_ID`.",
-    ),
-    Setting(
-        name="hubspot_url",
-        kind=Kind.ENDPOINT,
-        doc="The address of HubSpot's API. At another address its consent page is expected there, too.",
-    ),
-    Setting(
-        name="telegram_url",
-        kind=Kind.ENDPOINT,
-        doc="The address of Telegram's bot API, for notifications.",
-    ),
-)
 
 
 HOUR: Final = 3_600
@@ -255,7 +169,7 @@ TABLE: Final = (
         "storage_quota_mb",
         1,
         1_000_000_000,
-        "Megabytes that the calls of a workspace may store in a day (UTC). What is stored can still be decided, "
+        "Megabytes that the calls of a workspace may store in a day (UTC). Stored actions can still be decided, "
         "sent and read.",
     ),
     _count(
@@ -385,6 +299,7 @@ TABLE: Final = (
     Setting(
         name="allow_hosts",
         kind=Kind.NAMES,
+        of_owner=True,
         doc="Hosts on private addresses that outgoing requests may reach, also without https and on any port.",
     ),
     Setting(
@@ -394,26 +309,12 @@ TABLE: Final = (
         "`assent workspace credits` limits what a workspace can spend.",
     ),
     Setting(
-        name="wrap_config",
-        kind=Kind.FILE,
-        doc="A client's file with `mcpServers`: the keys of `wrap_workspaces` see these tools; see [wrap.md](wrap.md).",
-    ),
-    Setting(
         name="owner_workspaces",
         kind=Kind.NAMES,
         default_text="the default workspace",
         doc="The ids of the workspaces that use what these settings bring: `operators`, `[effect.NAME]`, the clients "
         "of providers, `smtp_url` as a way to send, the model, `workflow_dirs`, `allow_hosts`. Any other workspace "
         "neither sees nor reaches them. `all` means every workspace, also one that a stranger signs up for.",
-    ),
-    Setting(name="wrap_rules", kind=Kind.FILE, doc="Rules for the tools of `wrap_config`, in TOML."),
-    Setting(name="wrap_workspaces", kind=Kind.NAMES, doc="The ids of workspaces that use `wrap_config`."),
-    Setting(
-        name="agent_risks",
-        kind=Kind.RISKS,
-        doc="The risk of tools that an agent proposes and runs itself, such as `claude-code:Write=medium` or "
-        "`langgraph:search_*=low`; the first that matches counts, and the others are high. Both names are the agent's "
-        "word: write whole names, and `claude-code@LABEL:Write=medium` for the keys with that label alone.",
     ),
     Setting(
         name="workflow_dirs",
@@ -432,11 +333,6 @@ TABLE: Final = (
         kind=Kind.NAMES,
         doc="Installed packages whose extensions are loaded (entry point group `assent.extensions`), by the names of "
         "their distributions. Their code runs in the server. The packages of Assent need no entry here.",
-    ),
-    Setting(
-        name="font_dirs",
-        kind=Kind.FOLDERS,
-        doc="Folders with fonts for characters in pictures that the fonts of Assent do not have.",
     ),
     Setting(
         name="workflow_checkpoints",
@@ -466,6 +362,7 @@ TABLE: Final = (
     Setting(
         name="smtp_url",
         kind=Kind.MAIL_SERVER,
+        of_owner=True,
         doc="The mail server of the owner's workspaces that have connected none of their own, and of the server's own "
         "mail. `smtp://` encrypts with STARTTLS "
         "(`?starttls=never` does not), `smtps://` from the start; special characters of user and "
@@ -474,6 +371,7 @@ TABLE: Final = (
     Setting(
         name="smtp_from",
         kind=Kind.MAILBOX,
+        of_owner=True,
         doc="The sender of e-mails, unless an action names another.",
     ),
     Setting(
@@ -530,7 +428,6 @@ TABLE: Final = (
         kind=Kind.ROLES,
         doc="Values of that claim that make a member, each with a workspace (name or id).",
     ),
-    *PROVIDERS,
     _count("pool_size", 1, 1_000, "Connections to PostgreSQL of one process."),
     Setting(
         name="statement_cache",
@@ -549,7 +446,6 @@ TABLE: Final = (
 )
 
 BY_NAME: Final = {row.name: row for row in TABLE}
-BY_ENV: Final = {row.env: row for row in TABLE}
 
 CONFIG_ENV: Final = "ASSENT_CONFIG"
 CONFIG_FLAG: Final = "--config"

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Final
 
 from assent.kernel.structs import Record
-from assent.ports import Bound, SchemaMismatch, SchemaTooNew
+from assent.ports import Bound, SchemaMismatch
 from assent.sql.loader import NOT_HERE, SqlBlock, StatementError, Statements, compile_blocks, load
-from assent.sql.schema import MIGRATIONS, ComponentState, Migration, file_name, read_migrations
+from assent.sql.schema import MIGRATIONS, ComponentState, Migration, file_name, find_pending, read_migrations
 
 NOW: Final = "now"
 """A value of `Place.also`: the time of the erasure, in milliseconds."""
@@ -198,7 +198,7 @@ class Component:
         return _list_created(self.migrations("postgres"))
 
     def name_file(self, migration: Migration) -> str:
-        return f"{self.name}/{file_name(migration)}"
+        return file_name(migration, self.name)
 
 
 ListComponents = Callable[[], Sequence[Component]]
@@ -228,23 +228,8 @@ def pending_of(
                 f"{where} holds tables of the component {row.component} with the prefix {row.prefix}, which "
                 f"{name} has too. Give {name} another prefix."
             )
-    known, digests = (
-        component.migrations(dialect),
-        {r.version: r.digest for r in applied if r.component == name},
-    )
-    latest, newest = max((each.version for each in known), default=0), max(digests, default=0)
-    if newest > latest:
-        raise SchemaTooNew(
-            f"{where} holds version {newest} of the component {name}; the installed one knows {latest}. "
-            "Install the release that migrated it, or restore the backup made before that migration."
-        )
-    for each in known:
-        if digests.get(each.version, each.digest) != each.digest:
-            raise SchemaMismatch(
-                f"{where} was migrated by another edition of {component.name_file(each)}. "
-                "Install the release that migrated it, or restore a backup."
-            )
-    return [each for each in known if each.version not in digests]
+    digests = {row.version: row.digest for row in applied if row.component == name}
+    return find_pending(component.migrations(dialect), digests, where, name)
 
 
 def component_state(

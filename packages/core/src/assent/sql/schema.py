@@ -105,18 +105,27 @@ def pending(known: Sequence[Migration], applied: Mapping[int, str], where: str) 
             "finish what waits and to export its journal (assent audit export). Start this version on another data "
             "directory or database."
         )
+    return find_pending(known, applied, where)
+
+
+def find_pending(
+    known: Sequence[Migration], applied: Mapping[int, str], where: str, component: str = ""
+) -> list[Migration]:
+    """Return those of the known migrations that are not applied: of the schema, or of a component. Raises if what is
+    applied is newer or differs."""
     latest = max((migration.version for migration in known), default=0)
     newest = max(applied, default=0)
     if newest > latest:
+        held = f"version {newest} of the component {component}" if component else f"schema version {newest}"
         raise SchemaTooNew(
-            f"{where} holds schema version {newest}; this release of Assent knows {latest}. "
-            "Start the release that migrated it, or restore the backup made before that migration."
+            f"{where} holds {held}; the installed release knows {latest}. "
+            "Install the one that migrated it, or restore the backup made before that migration."
         )
     for migration in known:
         if applied.get(migration.version, migration.digest) != migration.digest:
             raise SchemaMismatch(
-                f"{where} was migrated by another edition of {file_name(migration)}. "
-                "Start the release that migrated it, or restore a backup."
+                f"{where} was migrated by another edition of {file_name(migration, component)}. "
+                "Install the release that migrated it, or restore a backup."
             )
     return [migration for migration in known if migration.version not in applied]
 
@@ -132,5 +141,6 @@ def state(
     return SchemaState(max(applied, default=0), known[-1].version, tuple(map(file_name, waiting)), components)
 
 
-def file_name(migration: Migration) -> str:
-    return f"{migration.version:04d}_{migration.name}"
+def file_name(migration: Migration, component: str = "") -> str:
+    folder = f"{component}/" if component else ""
+    return f"{folder}{migration.version:04d}_{migration.name}"

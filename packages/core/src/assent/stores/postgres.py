@@ -29,6 +29,7 @@ from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.ports import Begin, Clock, Rows, SchemaMismatch, Single, StoreUnavailable
 from assent.sql.loader import statements
 from assent.stores.first_use import FirstUse
+from assent.stores.postgres_shards import Servers, is_spread
 
 if TYPE_CHECKING:
     import asyncpg
@@ -97,6 +98,7 @@ class PostgresStore:
         self._places: dict[asyncio.AbstractEventLoop, _LoopState] = {}
         self._closed = False
         self._hosts: Hosts | None = None
+        self.servers = Servers(self._first_use.restart)
 
     async def open(self) -> None:
         if not self._first_use.done:
@@ -114,7 +116,8 @@ class PostgresStore:
             return result
 
         place = self._place()
-        result = await self._run(write_and_bump, begin)
+        single = isinstance(begin, Single)
+        result = await self._run(write_and_bump, begin if single else self.servers.for_write(begin))
         self.writes += 1
         self.written.set()
         return result
@@ -122,7 +125,12 @@ class PostgresStore:
     async def read(self, begin: Begin[T]) -> T:
         from assent.stores.postgres_connection import read
 
-        return await self._run(read, begin)
+        several = self.servers.for_write if self._first_use.is_running else self.servers.for_read
+        try:
+            return await self._run(read, several(begin))
+        except StoreUnavailable:
+            self.servers.ask_apart()
+            raise
 
     def count_connections(self) -> dict[str, int]:
         """The connections of this event loop's pool, for metrics."""
@@ -215,6 +223,7 @@ class PostgresStore:
         async with connect(hosts) as connection:
             await check_or_create(connection, now_ms, self._list_components())
             pooled = await is_pooled(connection)
+            self.servers.are_several = await is_spread(connection)
         if self._statement_cache == "on" and pooled and not await keeps_statements(hosts):
             raise SchemaMismatch(POOLED)
         uncached = self._statement_cache == "off" or (self._statement_cache == "auto" and pooled)

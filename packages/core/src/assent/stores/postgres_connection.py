@@ -61,8 +61,11 @@ UNAVAILABLE_CLASSES = frozenset({"08", "28", "53", "57", "58", "3D", "F0"})
 """Connection, authorization, resources (disk, memory, connections), operator intervention, system,
 no such database, configuration file."""
 
-UNAVAILABLE_CODES = frozenset({"25006", "42501", "55P03", "XX001", "XX002"})
+NO_PRIVILEGE = "42501"
+UNAVAILABLE_CODES = frozenset({"25006", NO_PRIVILEGE, "55P03", "XX001", "XX002"})
 """Read-only server, missing privilege, lock time-out, damaged data or index."""
+
+OWNED: Final = "The role of the address has to own the database: ALTER DATABASE name OWNER TO role."
 
 FORGOTTEN_STATEMENTS = frozenset({"26000", "42P05"})
 """A prepared statement that is not there, or is there already: another connection prepared it."""
@@ -104,6 +107,8 @@ def meaning(error: Exception, *, lost: bool = False, committing: bool = False) -
         return StoreUnavailable(text) if committing else Lost(text)
     if state in FORGOTTEN_STATEMENTS:
         return StoreUnavailable(f"{text}. {POOLED}")
+    if state == NO_PRIVILEGE:
+        return StoreUnavailable(f"{text}. {OWNED}")
     if state[:2] in UNAVAILABLE_CLASSES or state in UNAVAILABLE_CODES or isinstance(error, OSError):
         return StoreUnavailable(text)
     return error

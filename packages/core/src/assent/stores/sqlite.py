@@ -34,7 +34,7 @@ READERS: Final = 4
 """Reader threads. Reads are short, and the interpreter runs one thread at a time."""
 
 
-class Request(msgspec.Struct, eq=False):
+class QueuedTransaction(msgspec.Struct, eq=False):
     """A transaction, its caller's future, and its result or error."""
 
     begin: Begin[Any]
@@ -65,8 +65,8 @@ class SqliteStore:
         self._clock = clock
         self._list_components = list_components
         self._first_use = FirstUse(prepare)
-        self._writes: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
-        self._reads: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._writes: queue.SimpleQueue[QueuedTransaction | None] = queue.SimpleQueue()
+        self._reads: queue.SimpleQueue[QueuedTransaction | None] = queue.SimpleQueue()
         self._lifecycle = threading.Lock()
         self._writer_thread: threading.Thread | None = None
         self._writer: SqliteWriter | None = None
@@ -106,7 +106,7 @@ class SqliteStore:
         if self._wrote_here and asyncio.current_task() in self._wrote_here:
             await asyncio.sleep(0)  # it can share no commit with its last write, so others run first
         loop = asyncio.get_running_loop()
-        request = Request(begin, loop, loop.create_future())
+        request = QueuedTransaction(begin, loop, loop.create_future())
         if not (self._is_alone() and self._write_here(request)):
             with self._lifecycle:
                 self._refuse_when_closed()
@@ -116,7 +116,7 @@ class SqliteStore:
         result: T = await request.future
         return result
 
-    def _write_here(self, request: Request) -> bool:
+    def _write_here(self, request: QueuedTransaction) -> bool:
         """Run the first write of an event-loop iteration on this thread if no other waits. Returns
         whether it ran. Writes of the same iteration share a commit in the queue."""
         if self._wrote_here or self._writer is None or self._closed or not self._writes.empty():
@@ -129,7 +129,7 @@ class SqliteStore:
         if not self._opened or not self._first_use.done:
             await self.open()
         loop = asyncio.get_running_loop()
-        request = Request(begin, loop, loop.create_future())
+        request = QueuedTransaction(begin, loop, loop.create_future())
         if not await self._read_here(request):
             with self._lifecycle:
                 self._refuse_when_closed()
@@ -140,7 +140,7 @@ class SqliteStore:
         result: T = await request.future
         return result
 
-    async def _read_here(self, request: Request) -> bool:
+    async def _read_here(self, request: QueuedTransaction) -> bool:
         """Run a short read on this thread. Returns False if a reader has to run it."""
         if self._closed:
             return False

@@ -43,7 +43,7 @@ from assent.stores.sqlite_connection import connect_reader, translate
 from assent.stores.sqlite_transactions import BRIEF_SECONDS, find_function, read, settle
 
 if TYPE_CHECKING:
-    from assent.stores.sqlite import Request
+    from assent.stores.sqlite import QueuedTransaction
 
 STEPS: Final = 1_000
 """Steps of SQLite between two looks at the clock."""
@@ -62,7 +62,7 @@ class Reader:
         self._place: tuple[int, int] | None = None
         self.connection: sqlite3.Connection | None = None
 
-    def run(self, request: Request) -> None:
+    def run(self, request: QueuedTransaction) -> None:
         """Run a read on one snapshot and set its result or error."""
         try:
             request.result, request.error = read(self._connect(), request.begin)
@@ -110,7 +110,7 @@ class ShortReads:
     def _end_turn(self) -> None:
         self._turn_began = None
 
-    def run(self, request: Request) -> bool:
+    def run(self, request: QueuedTransaction) -> bool:
         """Run a read. Returns False if a thread has to run it."""
         began, function = time.monotonic(), find_function(request.begin)
         if self._long.get(function, 0.0) > began or not self._in_use.acquire(blocking=False):

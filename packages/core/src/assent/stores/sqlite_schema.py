@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from assent.ports import SchemaMismatch
-from assent.sql.components import (
-    AppliedMigration,
-    Component,
-    explain_failure,
-    list_upgraded,
-    pending_of,
-)
+from assent.sql.components import AppliedMigration, Component, explain_failure, list_upgraded, pending_of
 from assent.sql.schema import Migration, MigrationReport, file_name, migrations, pending
 
 VERSIONS_TABLE = (

@@ -4,7 +4,7 @@ checkpoints.
 Theory of operation
 
 Threads. A store has one `SqliteWriter`, which owns the store's only writing connection. Callers on
-event loops put `Request`s into a queue. The writer thread runs `work_off`: it takes up to
+event loops put `QueuedTransaction`s into a queue. The writer thread runs `work_off`: it takes up to
 `MAX_BATCH` requests, commits them together and delivers the results to the event loops. Readers
 have their own connections and never wait for the writer, because the file is in WAL mode.
 
@@ -76,7 +76,7 @@ from assent.ports import Begin, Guarded, Rows, StoreUnavailable, Transaction
 from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, fetch_again, translate
 
 if TYPE_CHECKING:
-    from assent.stores.sqlite import Request
+    from assent.stores.sqlite import QueuedTransaction
 
 T = TypeVar("T")
 Connect = Callable[[], sqlite3.Connection]
@@ -184,9 +184,9 @@ def find_function(begin: Any) -> object:
     return getattr(begin, "__code__", type(begin))
 
 
-def deliver(requests: list[Request]) -> None:
+def deliver(requests: list[QueuedTransaction]) -> None:
     """Set the futures of requests that have run, waking each event loop once."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Request]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[QueuedTransaction]] = {}
     for request in requests:
         by_loop.setdefault(request.loop, []).append(request)
     for loop, mine in by_loop.items():
@@ -196,7 +196,7 @@ def deliver(requests: list[Request]) -> None:
             continue  # the loop was closed, so no caller waits
 
 
-def settle(requests: list[Request]) -> None:
+def settle(requests: list[QueuedTransaction]) -> None:
     for request in requests:
         if request.future.done():
             continue  # cancelled meanwhile
@@ -225,7 +225,7 @@ class SqliteWriter:
         self._in_use = threading.Lock()
         self._brief = False
 
-    def work_off(self, waiting: queue.SimpleQueue[Request | None]) -> None:
+    def work_off(self, waiting: queue.SimpleQueue[QueuedTransaction | None]) -> None:
         """Commit queued transactions until the queue yields None, then close the connections."""
         for batch in _batches(waiting):
             with self._in_use:
@@ -238,7 +238,7 @@ class SqliteWriter:
         with self._in_use:
             self._close_connections()
 
-    def run_here(self, request: Request, *, reads: bool = False) -> bool:
+    def run_here(self, request: QueuedTransaction, *, reads: bool = False) -> bool:
         """Run one transaction on the caller's thread. Returns False, having written nothing, where
         it would wait or may be slow."""
         if not self._in_use.acquire(blocking=False):
@@ -253,7 +253,7 @@ class SqliteWriter:
         finally:
             self._in_use.release()
 
-    def _read(self, request: Request) -> bool:
+    def _read(self, request: QueuedTransaction) -> bool:
         """Run a read. Returns False if it is not short or SQLite failed; a reader then repeats it."""
         connection, until = self._connection, time.monotonic() + BRIEF_SECONDS
         if connection is None or self._measure_log() is None:
@@ -281,7 +281,7 @@ class SqliteWriter:
         except OSError:
             return False  # the writer thread meets the same error and reports it
 
-    def _serve(self, batch: list[Request]) -> None:
+    def _serve(self, batch: list[QueuedTransaction]) -> None:
         try:
             self._take_turn()
         except Exception as error:
@@ -289,7 +289,7 @@ class SqliteWriter:
         else:
             self._in_turn(batch)
 
-    def _in_turn(self, batch: list[Request]) -> None:
+    def _in_turn(self, batch: list[QueuedTransaction]) -> None:
         """Commit the batch, or roll all of it back; then release the turnstile."""
         began = time.monotonic()
         try:
@@ -324,7 +324,7 @@ class SqliteWriter:
         if not self._turnstile.acquire(TURN_SECONDS):
             raise StoreUnavailable(f"sqlite: another process has held {self._path} for {TURN_SECONDS:.0f} s")
 
-    def _commit(self, batch: list[Request]) -> None:
+    def _commit(self, batch: list[QueuedTransaction]) -> None:
         if self._connection is None:
             self._connection = self._connect()
             self._was_there = True
@@ -389,7 +389,7 @@ class SqliteWriter:
         self._turnstile.close()
 
 
-def _batches(waiting: queue.SimpleQueue[Request | None]) -> Iterator[list[Request]]:
+def _batches(waiting: queue.SimpleQueue[QueuedTransaction | None]) -> Iterator[list[QueuedTransaction]]:
     """Yield the queued requests in batches of at most `MAX_BATCH`, until the queue yields None."""
     while (first := waiting.get()) is not None:
         batch = [first]
@@ -403,7 +403,7 @@ def _batches(waiting: queue.SimpleQueue[Request | None]) -> Iterator[list[Reques
         del batch, first  # an idle thread must not keep callers' objects alive
 
 
-def _fail(batch: list[Request], failure: BaseException) -> None:
+def _fail(batch: list[QueuedTransaction], failure: BaseException) -> None:
     for request in batch:
         request.error = failure
 

@@ -20,7 +20,7 @@ from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
 from assent.gate.records import Action, Assurance, ExecutionState, Media, PlannedTime, name_of
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.canonical import short_digest
-from assent.kernel.guide import Guide, SuggestedCall, make_guide
+from assent.kernel.guide import Guide, SuggestedCall, join_guides, make_guide
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Arguments, WireRecord, from_record
@@ -31,13 +31,7 @@ from assent.present.guidance import name_all
 from assent.present.next_steps import execution_key, list_calls
 from assent.present.outlook import DecisionReply
 from assent.tools import client_dialog
-from assent.tools.arguments import (
-    Cursor,
-    PageSize,
-    RunIdArgument,
-    TenantIdArgument,
-    require_addresses,
-)
+from assent.tools.arguments import Cursor, PageSize, RunIdArgument, TenantIdArgument, require_addresses
 from assent.tools.client_dialog import (
     ApproveAction,
     AskedQuestion,
@@ -99,6 +93,8 @@ class ApprovedActions(WireRecord, kw_only=True, omit_defaults=True):
     stop_rule: str
     review_url: str | msgspec.UnsetType = msgspec.UNSET
     """The page on which a person decides what is left."""
+    agent_guide: Guide | msgspec.UnsetType = msgspec.UNSET
+    """What is left to be shown, and the most likely call for each action."""
 
 
 async def approve(call: Call, request: ApproveAction) -> DecisionReply | InputRequired | ApprovedActions:
@@ -108,20 +104,25 @@ async def approve(call: Call, request: ApproveAction) -> DecisionReply | InputRe
     if request.action_id or request.digest is not None:
         raise bad_argument("actions", "either actionId with its digest, or actions", "both")
     judged = [await _judge(call, request, shown) for shown in request.actions]
-    left = [each.name for each, _ in judged if each.reason == Reason.REQUIRES_APPROVAL]
-    said = [f"{each.name}: {words}" for each, words in judged]
+    left = [each.name for each, *_ in judged if each.reason == Reason.REQUIRES_APPROVAL]
+    said = [f"{each.name}: {words}" for each, words, _ in judged]
     if left:
         said.append(f"Left for a person on the review page: {', '.join(left)}.")
     return ApprovedActions(
         ok=True,
-        results=tuple(each for each, _ in judged),
+        results=tuple(each for each, *_ in judged),
         user_message="\n".join(said),
         stop_rule="Do only what the human just decided.",
         review_url=f"{call.services.links.base_url}/inbox" if left else msgspec.UNSET,
+        agent_guide=join_guides([guide for *_, guide in judged]),
     )
 
 
-async def _judge(call: Call, request: ApproveAction, shown: ShownContent) -> tuple[JudgedApproval, str]:
+Judged = tuple[JudgedApproval, str, Guide | msgspec.UnsetType]
+"""What became of an action, in words, and what may follow."""
+
+
+async def _judge(call: Call, request: ApproveAction, shown: ShownContent) -> Judged:
     """Approve one of several, and say what became of it. No client is asked: what needs its person is left for
     them."""
     key, name = request.idempotency_key, shown.action_id
@@ -137,14 +138,14 @@ async def _judge(call: Call, request: ApproveAction, shown: ShownContent) -> tup
         name = name_of(action)
         answer = await approve_action(dataclasses.replace(call, dialog=None), one)
     except Refusal as refusal:
-        why = refusal.recovery()
+        why = (await circumstances.complete(call.services, call.caller, refusal, {})).recovery()
         status = why.status if isinstance(why.status, str) else ""
-        return JudgedApproval(
-            action_id=shown.action_id, name=name, status=status, reason=why.reason
-        ), why.user_message
+        judged = JudgedApproval(action_id=shown.action_id, name=name, status=status, reason=why.reason)
+        return judged, why.user_message, why.agent_guide
     if isinstance(answer, InputRequired):
         raise TypeError("a call without a dialog asks no client")
-    return from_record(JudgedApproval, answer, name=name, reason=msgspec.UNSET), answer.user_message
+    judged = from_record(JudgedApproval, answer, name=name, reason=msgspec.UNSET)
+    return judged, answer.user_message, answer.agent_guide
 
 
 async def approve_action(call: Call, request: ApproveAction) -> DecisionReply | InputRequired:
@@ -254,7 +255,7 @@ async def _not_sent(call: Call, answer: DecisionReply, refusal: Refusal) -> Deci
     said = (
         why.user_message
         if unknown or action.status != "approved"
-        else f"It was not sent: {why.user_message.removeprefix('Nothing was sent: ')}"
+        else f"It was not sent: {why.user_message.removeprefix('Nothing was sent').lstrip('.: ')}"
     )
     if action.approval is not None:
         said = f"Approved. {said}"
@@ -284,6 +285,9 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> DecisionRe
     wish = DecisionOrder(decider_for(call), action, ANY_CONTENT)
     write = call.answering(request, lambda done: outlook.answer_decision(done, "withdraw"), DecisionReply)
     return await decisions.withdraw(call.services.clock, wish, request.reason, write)
+
+
+KEPT: Final = "What you asked for is kept for later {label} texts."
 
 
 async def edit_action(call: Call, request: EditAction) -> DecisionReply:
@@ -320,7 +324,16 @@ async def edit_action(call: Call, request: EditAction) -> DecisionReply:
     found = call.services.effects.find(before.effect)
     if due is not None and found is not None and not found.schedulable:
         raise bad_argument("scheduleFor", "no time: this is done when it is executed", "a time")
-    write = call.answering(request, lambda done: outlook.answer_decision(done, "edit"), DecisionReply)
+
+    def answer(done: Action) -> DecisionReply:
+        reply = outlook.answer_decision(done, "edit")
+        if not request.asked or not (before.keeps_requests and done.keeps_requests):
+            return reply
+        return msgspec.structs.replace(
+            reply, user_message=f"{reply.user_message} {KEPT.format(label=done.view.label)}"
+        )
+
+    write = call.answering(request, answer, DecisionReply)
     return await decisions.edit(
         call.services,
         DecisionOrder(decider_for(call), before, SeenVersion(digest=request.digest)),

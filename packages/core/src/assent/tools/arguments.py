@@ -66,13 +66,20 @@ def require_line(path: str, text: str) -> str:
 def require_addresses(path: str, given: list[str]) -> tuple[str, ...]:
     """Return e-mail addresses in order without duplicates. Refuses all invalid ones at once."""
     cleaned = [text.strip() for text in given]
-    problems = [
-        Problem(f"{path}.{index}", "an e-mail address such as ada@example.org", repr(text[:80]))
-        for index, text in enumerate(cleaned)
-        if not (is_address(text) and _is_domain_right(text))
-    ]
-    if problems:
-        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    wrong = {
+        index: text for index, text in enumerate(cleaned) if not (is_address(text) and _is_domain_right(text))
+    }
+    if wrong:
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            user_message=f"No e-mail address: {', '.join(f'“{text[:80]}”' for text in wrong.values())}. Nothing was "
+            "prepared. Tell me the right address, or whether to leave it out.",
+            fix="Correct an address that you mistyped. One that the user gave: ask, and do not guess it.",
+            problems=[
+                Problem(f"{path}.{index}", "an e-mail address such as ada@example.org", repr(text[:80]))
+                for index, text in wrong.items()
+            ],
+        )
     return tuple(dict.fromkeys(cleaned))
 
 
@@ -83,11 +90,15 @@ def _is_domain_right(text: str) -> bool:
         return False
 
 
+ReasonArgument = Annotated[
+    str, msgspec.Meta(max_length=500, description="Why, in one sentence for the person who decides.")
+]
+
 TenantIdArgument = Annotated[
     str,
     msgspec.Meta(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
-        description="One of the workspace's clients.",
+        description="A client of the workspace; a new id adds one.",
     ),
 ]
 

@@ -338,7 +338,7 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
     waiting = await waiting_for(call, names)
     said = write_message(status, channel, others, len(waiting))
     shown = show(call, status, said)
-    told = f"{info.label} is {'connected and works' if connected else 'not connected yet'}."
+    told = f"{info.label} is connected and works." if connected else describe(status)
     if info.auth_mode == "none":
         told = said
     guide = guide_unstaged(

@@ -26,7 +26,6 @@ from assent.ports import Begin, Transaction
 
 if TYPE_CHECKING:
     from assent.engine.actions.staging import PreparedRun, Request
-    from assent.tools.report import RunText
 
 T = TypeVar("T")
 Reply = TypeVar("Reply", bound="PreparedRun")
@@ -159,12 +158,6 @@ class Call(PublicCall):
 
             expected = f"a public https address to post to. {why}"
             raise bad_argument("webhookUrl", expected, repr(mask_url(url)[:80]))
-
-    async def describe_run(self, run_id: RunId) -> RunText:
-        """Return what became of the actions of a run. Refuses an id that the workspace does not have."""
-        from assent.tools.report import describe_run
-
-        return await describe_run(self, run_id)
 
     def answering(
         self, request: Any, answer: Callable[[Action], T], reply: type[T], arguments: Any = None

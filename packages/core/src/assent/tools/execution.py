@@ -112,7 +112,7 @@ def _answer_asked(call: Call, frozen: Freeze | None, action: Action) -> Resolved
 
 def _answer_resolved(call: Call, action: Action) -> Resolved:
     done = answer_executed(action)
-    told = " ".join(filter(None, (done.user_message, explain(action, None, call.now_ms))))
+    told = " ".join(filter(None, (done.user_message, explain(action, PLAIN, call.now_ms))))
     record = build_record(action, call.now_ms)
     return from_record(Resolved, record, user_message=told, agent_guide=done.agent_guide)
 

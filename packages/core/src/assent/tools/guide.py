@@ -9,18 +9,17 @@ import msgspec
 
 from assent.engine.actions import circumstances
 from assent.engine.views import overview
-from assent.engine.views.overview import MOST_COUNTED, Overview
+from assent.engine.views.overview import MOST_COUNTED, Overview, Review
 from assent.extensions.hooks import AgentWords, find_words, load_extensions
-from assent.gate.preflight import is_overdue
-from assent.gate.records import Action, Status, name_of
+from assent.gate.records import OPEN, Action, Assurance, Status, name_of
 from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
 from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.times import iso_time, readable_time
 from assent.present.calls import wait_call
-from assent.present.cards import list_due
+from assent.present.cards import begin_with_due
 from assent.present.next_steps import Circumstances, next_calls
 from assent.present.outlook import WRITE_RIGHT
-from assent.present.status_report import SECTION_TITLES, Section, explain, find_section
+from assent.present.status_report import SECTION_TITLES, Section, describe_edit, explain, find_section
 from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool
 
@@ -31,16 +30,7 @@ CANNOT: Final = (
     "itself. It sends nothing that a person has not approved."
 )
 
-SHOWN: Final = (
-    Section.WENT_OUT,
-    Section.UNDONE,
-    Section.UNKNOWN,
-    Section.APPROVED_NOT_SENT,
-    Section.BY_HAND,
-    Section.WAITING,
-    Section.FAILED,
-    Section.EXPIRED,
-)
+SHOWN: Final = tuple(each for each in Section if each is not Section.REJECTED)
 """The sections of actions, in display order."""
 
 
@@ -87,6 +77,8 @@ class StatusReply(WireRecord, kw_only=True, omit_defaults=True):
     undone: tuple[StatusEntry, ...] = ()
     expired: tuple[StatusEntry, ...] = ()
     """Approved actions that expired recently without being sent."""
+    rejected: tuple[StatusEntry, ...] = ()
+    """What was rejected in the last two days."""
     extra: dict[str, Any] = {}
     """What extensions add, such as the lessons of measured runs."""
 
@@ -148,6 +140,7 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
         unknown=entries[Section.UNKNOWN],
         undone=entries[Section.UNDONE],
         expired=entries[Section.EXPIRED],
+        rejected=tuple(entry(each.action) for each in found.rejected),
         extra={name: value for part in found.parts for name, value in part.extra.items()},
     )
 
@@ -175,6 +168,7 @@ _COUNTED: Final = (
     (Section.BY_HAND, "{n} to be published by hand"),
     (Section.WAITING, "{n} waiting for your approval"),
     (Section.FAILED, "{n} failed"),
+    (Section.REJECTED, "{n} rejected in the last two days"),
     (Section.EXPIRED, "{n} approved and expired before going out"),
 )
 
@@ -199,24 +193,43 @@ def _show(found: Overview, around: dict[str, Circumstances], now_ms: int) -> str
         total = found.counts[section]
         more = f", the newest {len(listed)}" if total > len(listed) else ""
         lines = [f"**{SECTION_TITLES[section]}** ({_number(total)}{more})"]
-        lines += [_line(action, around[action.action_id], now_ms) for action in listed]
+        lines += [
+            _line(action, around[action.action_id], found.edited.get(action.action_id), now_ms)
+            for action in listed
+        ]
         parts.append("\n".join(lines))
+    if found.rejected:
+        total = found.counts[Section.REJECTED]
+        more = f", the newest {len(found.rejected)}" if total > len(found.rejected) else ""
+        lines = [_tell_rejection(each, now_ms) for each in found.rejected]
+        parts.append("\n".join([f"**{SECTION_TITLES[Section.REJECTED]}** ({total}{more})", *lines]))
     parts += (text for part in found.parts for text in part.shown)
     return "\n\n".join(parts)
 
 
-def _line(action: Action, around: Circumstances, now_ms: int) -> str:
+def _tell_rejection(review: Review, now_ms: int) -> str:
+    action, by = review.action, f" by {review.by}" if review.assurance != Assurance.AGENT else " in a chat"
+    whose = f" for {action.tenant_id}" if action.tenant_id else ""
+    what = f"- {action.view.label}{whose}: “{action.headline}”, rejected {readable_time(review.at_ms, now_ms)}{by}"
+    return f"{what}: “{action.rejection}”" if action.rejection else f"{what}."
+
+
+def _line(action: Action, around: Circumstances, edit: Review | None, now_ms: int) -> str:
     """Return the line of an action. What has a time begins with it."""
-    name = f" ({name_of(action)})" if name_of(action) != action.effect.channel else ""
+    is_open = action.status in OPEN  # the name of any other is given again
+    name = f" ({name_of(action)})" if is_open and name_of(action) != action.effect.channel else ""
     done = {Status.APPROVED: "approved ", Status.AWAITING_APPROVAL: "prepared "}.get(action.status, "")
-    due = [f"{label} {value}:" for label, value in list_due(action, is_overdue(action, now_ms))]
     whose = f" for {action.tenant_id}" if action.tenant_id else ""
     when = readable_time(_moment(action), now_ms)
-    what = f"{action.view.label}{name}{whose}: “{action.headline}”, {done}{when}."
-    why = explain(action, around.obstacle, now_ms)
+    due = begin_with_due(action, now_ms)
+    what = f"{due}{action.view.label}{name}{whose}: “{action.headline}”, {done}{when}."
+    why = explain(action, around, now_ms)
+    if edit is not None:
+        said = f"{describe_edit(edit.by, edit.changed)} {readable_time(edit.at_ms, now_ms)}; it waits again."
+        why = f"{said} {why}".rstrip()
     help_url = around.help_url if action.executed_ms is None else None
     url = None if find_section(action, now_ms) is Section.UNDONE else action.external_url
-    return " ".join(filter(None, ("-", *(due if done else ()), what, why, help_url, url)))
+    return " ".join(filter(None, ("-", what, why, help_url, url)))
 
 
 def _next(

@@ -90,7 +90,8 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
 
 def answer_handover(before: Action, action: Action, around: Circumstances) -> HandedOver:
     """Return the brief, and say that nothing is published yet."""
-    brief = manual_brief(action.effect, action.view)
+    first = NEEDS_YES if action.status == "awaiting_approval" else ""
+    brief = manual_brief(action.effect, action.view, first)
     shown = "\n\n".join(filter(None, (brief.text, ask(action, around))))
     return HandedOver(
         ok=True,
@@ -112,16 +113,18 @@ def _message(before: Action, action: Action, around: Circumstances) -> str:
     done = ask_to_do(action)
     if action.status == "approved":
         return f"This one goes out by hand. {done}"
+    then = f"Then {done[:1].lower()}{done[1:]}"
     if not around.may_decide:
-        return f"This one goes out by hand, once the text is approved. {around.decider_note} Then: {done}"
+        return f"This one goes out by hand, once the text is approved. {around.decider_note} {then}"
     if before.status == "approved":
         return (
             "Your yes was for sending it from here. By hand it goes out another way, so please say yes once more to "
-            f"the same text. Then: {done}"
+            f"the same text. {then}"
         )
-    return f"This one goes out by hand. Say yes to the text first. Then: {done}"
+    return f"This one goes out by hand. Say yes to the text first. {then}"
 
 
+NEEDS_YES = "**The text needs a yes first.** What to do by hand once it has one:"
 EXPECTED_URL = "the live address, such as https://news.ycombinator.com/item?id=1"
 
 TOOLS = (

@@ -3,6 +3,7 @@ and one per channel, made from its shape (E9, E11)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -22,7 +23,13 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Record
 from assent.ports import Draft, Preparation, StagedEffect
-from assent.tools.arguments import IdempotencyKey, TenantIdArgument, require_addresses, require_line
+from assent.tools.arguments import (
+    IdempotencyKey,
+    ReasonArgument,
+    TenantIdArgument,
+    require_addresses,
+    require_line,
+)
 from assent.tools.definition import WRITES, Call, Tool
 from assent.use_cases import runs
 
@@ -45,6 +52,8 @@ def make_tool(effect: EffectFunction) -> Tool:
     ]
     if effect.options.schedulable:
         own.insert(0, ("scheduleFor", ScheduleFor | None, None))
+    if not _takes_reason(effect):
+        own.append(("reason", ReasonArgument | None, None))
     return Tool(
         name=effect.tool,
         title=effect.options.title,
@@ -58,6 +67,11 @@ def make_tool(effect: EffectFunction) -> Tool:
     )
 
 
+def _takes_reason(effect: EffectFunction) -> bool:
+    """Whether the function has an argument of that name, which is shown among the others."""
+    return any(each.name == "reason" for each in effect.signature.parameters)
+
+
 async def prepare(effect: EffectFunction, call: Call, request: Any) -> PreparedRun:
     """Stage an effect with the arguments of the call. The function itself is not called."""
     given = msgspec.to_builtins(request)
@@ -69,17 +83,11 @@ async def prepare(effect: EffectFunction, call: Call, request: Any) -> PreparedR
         lambda: prepare_effect(effect, arguments, due.ms),
     )
     given.pop("idempotencyKey")
+    reason = "" if _takes_reason(effect) else given.pop("reason") or ""
     noun, options = effect.options.title, effect.options
     return await runs.prepare(
         call.services,
-        Request(
-            principal=call.caller,
-            operator=effect.operator.id,
-            tool=effect.tool,
-            inputs={name: value for name, value in given.items() if value is not None},
-            tenant_id=TenantId(request.tenantId) if request.tenantId is not None else None,
-            key=request.idempotencyKey,
-        ),
+        _begin_run(effect, call, request, given, reason),
         Preparation(
             drafts=(Draft(type=effect.type_id, title=noun, body=wanted.body, channel=options.channel),),
             effects=(
@@ -95,6 +103,20 @@ async def prepare(effect: EffectFunction, call: Call, request: Any) -> PreparedR
             ),
         ),
         PreparedRun,
+    )
+
+
+def _begin_run(
+    declared: EffectFunction | ChannelEffect, call: Call, request: Any, given: Mapping[str, Any], reason: str
+) -> Request:
+    return Request(
+        principal=call.caller,
+        operator=declared.operator.id,
+        tool=declared.tool,
+        inputs={name: value for name, value in given.items() if value is not None},
+        tenant_id=TenantId(request.tenantId) if request.tenantId is not None else None,
+        key=request.idempotencyKey,
+        reason=reason,
     )
 
 
@@ -142,6 +164,7 @@ def _make_request(channel: ChannelEffect) -> type[Any]:
     if channel.options.schedulable:
         fields.append(("scheduleFor", ScheduleFor | None, None))
     fields += [("tenantId", TenantIdArgument | None, None), ("idempotencyKey", IdempotencyKey | None, None)]
+    fields.append(("reason", ReasonArgument | None, None))
     return msgspec.defstruct(
         channel.tool, fields, bases=(Record,), kw_only=True, frozen=True, forbid_unknown_fields=True
     )
@@ -156,6 +179,7 @@ async def prepare_to_send(channel: ChannelEffect, call: Call, request: Any) -> P
     """Stage a message for approval. Calls no connector but for its readiness."""
     given = msgspec.to_builtins(request)
     given.pop("idempotencyKey", None)
+    reason = given.pop("reason", None) or ""
     due = PlannedTime.read("scheduleFor", getattr(request, "scheduleFor", None)) or PlannedTime(None)
     asset_id, options = getattr(request, "imageAssetId", None), channel.options
     picture = await _load_picture(call, asset_id) if asset_id else None
@@ -163,14 +187,7 @@ async def prepare_to_send(channel: ChannelEffect, call: Call, request: Any) -> P
     message = Draft(type=channel.type_id, title=channel.noun, body=effect.body, channel=options.channel)
     return await runs.prepare(
         call.services,
-        Request(
-            principal=call.caller,
-            operator=channel.operator.id,
-            tool=channel.tool,
-            inputs={name: value for name, value in given.items() if value is not None},
-            tenant_id=TenantId(request.tenantId) if request.tenantId is not None else None,
-            key=request.idempotencyKey,
-        ),
+        _begin_run(channel, call, request, given, reason),
         Preparation(
             drafts=(message,) if picture is None else (message, picture),
             effects=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +12,7 @@ from assent.engine.actions import actions, circumstances, hooks
 from assent.engine.actions.hooks import ChannelResult, RunResult
 from assent.engine.actions.staging import Reply
 from assent.engine.views import reporting
-from assent.engine.views.reporting import Report, StreamHead
+from assent.engine.views.reporting import REFUSED_LISTED, Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
 from assent.gate.records import Action, Asset, Run, name_of, when_undone
 from assent.kernel.canonical import short_digest
@@ -22,16 +22,18 @@ from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
 from assent.present import guidance
+from assent.present.cards import begin_with_due
 from assent.present.next_steps import PLAIN, Circumstances, next_calls
 from assent.present.status_report import (
     SECTION_TITLES,
     Section,
     explain,
     find_section,
+    list_undone,
     run_status,
     state_in_run,
 )
-from assent.tools.arguments import Since, TenantIdArgument, since_moment
+from assent.tools.arguments import Cursor, Since, TenantIdArgument, since_moment
 from assent.tools.definition import READS, Call, Tool
 from assent.tools.runs import require_run
 
@@ -83,7 +85,8 @@ class RunText(Record):
         )
 
 
-async def describe_run(call: Call, run_id: RunId) -> RunText:
+async def report_run(call: Call, run_id: RunId) -> RunText:
+    """Return what became of the actions of a run. Refuses an id that the workspace does not have."""
     workspace_id = call.caller.workspace_id
 
     def look() -> Transaction[tuple[Run, tuple[Action, ...]]]:
@@ -107,45 +110,33 @@ async def describe_run(call: Call, run_id: RunId) -> RunText:
 
 
 def _describe_sent(of_run: tuple[Action, ...]) -> str:
-    sent = sum(action.executed_ms is not None for action in of_run)
-    gone = sum(when_undone(action) is not None for action in of_run)
-    if len(of_run) > 1 or not sent:
-        return f"{sent} of {len(of_run)} went out{f'; {gone} undone since' if gone else ''}."
+    meant = [action for action in of_run if not action.view.removes]
+    sent = sum(action.executed_ms is not None for action in meant)
+    gone = sum(when_undone(action) is not None for action in meant)
+    if len(meant) > 1 or not sent:
+        return f"{sent} of {len(meant)} went out{f'; {gone} undone since' if gone else ''}."
     return "It went out and was undone since." if gone else "It went out."
 
 
 def _result_line(action: Action, around: Circumstances, now_ms: int) -> str:
     section = find_section(action, now_ms)
-    parts = [f"- {action.view.label}, “{action.headline}”: "]
+    parts = [f"- {begin_with_due(action, now_ms)}{action.view.label}, “{action.headline}”: "]
     if section is Section.UNDONE:
-        parts.append(explain(action, None, now_ms))
+        parts.append(explain(action, around, now_ms))
     elif action.executed_ms is not None:
         parts.append(f"went out {readable_time(action.executed_ms, now_ms)}. {action.external_url or ''}")
     else:
-        parts.append(f"{SECTION_TITLES[section].lower()}. {explain(action, around.obstacle, now_ms)}")
+        parts.append(f"{SECTION_TITLES[section].lower()}. {explain(action, around, now_ms)}")
     return "".join(parts).rstrip()
 
 
-REFUSED_SHOWN: Final = 10
-LINES_SHOWN: Final = 20
 DEFAULT_SINCE: Final = "P7D"
-
-ORDER: Final = (
-    Section.WENT_OUT,
-    Section.UNDONE,
-    Section.UNKNOWN,
-    Section.APPROVED_NOT_SENT,
-    Section.BY_HAND,
-    Section.WAITING,
-    Section.FAILED,
-    Section.REJECTED,
-    Section.EXPIRED,
-)
 
 
 class ReportRequest(Arguments, kw_only=True):
     since: Since = DEFAULT_SINCE
     tenant_id: TenantIdArgument | None = None
+    cursor: Cursor | None = None
 
 
 class ApprovalView(WireRecord, kw_only=True):
@@ -205,11 +196,14 @@ class ReportReply(WireRecord, kw_only=True):
 
 
 async def report(call: Call, request: ReportRequest) -> ReportReply:
-    since_ms = since_moment("since", request.since, call.now_ms)
+    now_ms = call.now_ms
+    since_ms = since_moment("since", request.since, now_ms)
     workspace_id = call.caller.workspace_id
 
     def begin() -> Transaction[tuple[Report, dict[str, RunResult]]]:
-        found = yield from reporting.report(workspace_id, since_ms, request.tenant_id)
+        found = yield from reporting.report(
+            workspace_id, since_ms, request.tenant_id, request.cursor or "", now_ms
+        )
         sent = tuple(dict.fromkeys(each.run_id for each in found.actions if each.executed_ms is not None))
         return found, (yield from hooks.read_results(workspace_id, sent, call.services.effects))
 
@@ -219,28 +213,26 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
         for action in found.actions
         if action.executed_ms is not None and (result := _find_result(action, results)) is not None
     }
-    left = [action for action in found.actions if find_section(action, call.now_ms) in OPEN]
+    left = [action for action in found.actions if find_section(action, now_ms) in OPEN]
     around = await circumstances.read_circumstances(call.services, call.caller, left)
     why = {
-        str(action.action_id): explain(action, around.get(action.action_id, PLAIN).obstacle, call.now_ms)
+        str(action.action_id): explain(action, around.get(action.action_id, PLAIN), now_ms)
         for action in found.actions
     }
-    counts = Counter(find_section(action, call.now_ms) for action in found.actions)
-    counts[Section.UNDONE] = len(_list_undone(found.actions, call.now_ms))
-    message = _message(found, counts, since_ms, call.now_ms)
+    message = _message(found, since_ms, now_ms)
     link = f"{call.services.links.base_url}/audit"
     refused = Counter(each.action_id for each in found.refused)
     return ReportReply(
         ok=True,
         since=iso_time(since_ms),
         user_message=message,
-        agent_guide=make_guide({TEXT: _show(found, why, of, link, call.now_ms)}, _FOLLOWING),
-        counts={section.value: counts[section] for section in ORDER if counts[section]},
-        actions=tuple(_entry(action, refused[action.action_id], call.now_ms) for action in found.actions),
+        agent_guide=make_guide({TEXT: _show(found, why, of, link, now_ms)}, _next(found, request, since_ms)),
+        counts={section.value: count for section in Section if (count := found.counts.get(section))},
+        actions=tuple(_entry(action, refused[action.action_id], now_ms) for action in found.actions),
         more=found.more,
         refused_attempts=tuple(
             from_record(RefusedAttempt, each, at=iso_time(each.at_ms))
-            for each in found.refused[:REFUSED_SHOWN]
+            for each in found.refused[:REFUSED_LISTED]
         ),
         confirmed_workflow_steps=found.steps,
         proof=Proof(
@@ -250,14 +242,6 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
             else None,
         ),
     )
-
-
-def _list_undone(found: Iterable[Action], now_ms: int) -> set[str]:
-    """Return the ids of executed actions that others took back."""
-    gone = (action for action in found if find_section(action, now_ms) is Section.UNDONE)
-    return {
-        str(action.effect.details["actionId"] if action.view.removes else action.action_id) for action in gone
-    }
 
 
 def _entry(action: Action, refused: int, now_ms: int) -> ReportEntry:
@@ -290,14 +274,18 @@ _WORDS: Final = {
 }
 
 
-def _message(found: Report, counts: Counter[Section], since_ms: int, now_ms: int) -> str:
-    parts = [_WORDS[section].format(n=counts[section]) for section in ORDER if counts[section]]
+def _message(found: Report, since_ms: int, now_ms: int) -> str:
+    parts = [_WORDS[section].format(n=count) for section in Section if (count := found.counts.get(section))]
     if found.refused:
         count = len(found.refused)
         parts.append("one refused attempt to send" if count == 1 else f"{count} refused attempts to send")
     if found.steps:
-        parts.append(f"{found.steps} workflow step(s) put before you")
-    return f"Since {readable_time(since_ms, now_ms).removeprefix('on ')}: {', '.join(parts) or 'nothing'}."
+        count = found.steps
+        parts.append(
+            "one workflow step put before you" if count == 1 else f"{count} workflow steps put before you"
+        )
+    least = "at least " if found.is_bounded else ""
+    return f"Since {readable_time(since_ms, now_ms).removeprefix('on ')}: {least}{', '.join(parts) or 'nothing'}."
 
 
 _FOLLOWING: Final = (
@@ -308,8 +296,18 @@ _FOLLOWING: Final = (
 )
 
 
+def _next(found: Report, request: ReportRequest, since_ms: int) -> tuple[SuggestedCall, ...]:
+    if not found.more:
+        return _FOLLOWING
+    args = {"since": iso_time(since_ms), "cursor": found.actions[-1].action_id}
+    if request.tenant_id is not None:
+        args["tenantId"] = request.tenant_id
+    return (SuggestedCall("chieflab_report", args, "the user asks for the earlier ones"), *_FOLLOWING)
+
+
 def _find_result(action: Action, results: Mapping[str, RunResult]) -> ChannelResult | None:
-    result = results.get(action.run_id)
+    # What a run brought is that of what it sent, also after that was taken back.
+    result = results.get(action.run_id) if not action.view.removes else None
     return result.channels.get(action.effect.channel) if result is not None else None
 
 
@@ -318,7 +316,7 @@ def _list_best(found: Report, results: Mapping[str, ChannelResult]) -> list[str]
     counted: dict[tuple[str, str], list[Action]] = {}
     for action in found.actions:
         result = results.get(action.action_id)
-        if result is not None and result.counted:
+        if result is not None and result.counted and when_undone(action) is None:
             counted.setdefault((action.view.label, result.counted), []).append(action)
     best = {
         label: max(several, key=lambda each: results[each.action_id].count)
@@ -326,7 +324,9 @@ def _list_best(found: Report, results: Mapping[str, ChannelResult]) -> list[str]
         if len({each.run_id for each in several}) > 1
     }
     return [
-        f"- {label}: “{action.headline}”, {results[action.action_id].words}" for label, action in best.items()
+        f"- {label}: “{action.headline}”, {results[action.action_id].words}"
+        for label, action in best.items()
+        if results[action.action_id].count
     ]
 
 
@@ -334,13 +334,16 @@ def _show(
     found: Report, why: Mapping[str, str], results: Mapping[str, ChannelResult], link: str, now_ms: int
 ) -> str:
     parts = []
-    left = LINES_SHOWN
-    for section in ORDER:
-        listed = [action for action in found.actions if find_section(action, now_ms) is section][:left]
-        left -= len(listed)
+    if found.total > len(found.actions):
+        last = found.skipped + len(found.actions)
+        parts.append(f"Listed here: {found.skipped + 1} to {last} of {found.total}, the latest first.")
+    for section in Section:
+        listed = tuple(action for action in found.actions if find_section(action, now_ms) is section)
+        if section is Section.UNDONE:
+            listed = list_undone(listed)
         if listed:
             lines = [
-                _line(action, why[action.action_id], results.get(action.action_id), now_ms)
+                _line(found, action, why[action.action_id], results.get(action.action_id), now_ms)
                 for action in listed
             ]
             parts.append("\n".join([f"**{SECTION_TITLES[section]}**", *lines]))
@@ -348,12 +351,11 @@ def _show(
         parts.append("\n".join(["**Best so far**", *best]))
     if found.refused:
         lines = [
-            f"- {readable_time(each.at_ms, now_ms)}: {each.detail or each.reason}"
-            for each in found.refused[:REFUSED_SHOWN]
+            f"- {found.named.get(each.action_id, each.action_id)}, {readable_time(each.at_ms, now_ms)}: "
+            f"{each.detail or each.reason}"
+            for each in found.refused[:REFUSED_LISTED]
         ]
         parts.append("\n".join(["**Refused attempts to send**", *lines]))
-    if found.more or left <= 0:
-        parts.append("There is more than is listed here; the audit page has all of it.")
     unsigned = "" if found.checkpoint is not None else " Nothing is signed yet."
     parts.append(f"**Proof.** {WHAT_HASHES_PROVE}{unsigned} Every event, and a check of the chain: {link}")
     return "\n\n".join(parts)
@@ -364,7 +366,7 @@ def _address(action: Action, now_ms: int) -> str:
     return "" if find_section(action, now_ms) is Section.UNDONE else action.external_url or ""
 
 
-def _line(action: Action, why: str, result: ChannelResult | None, now_ms: int) -> str:
+def _line(found: Report, action: Action, why: str, result: ChannelResult | None, now_ms: int) -> str:
     parts = []
     if action.executed_ms is not None and find_section(action, now_ms) is not Section.UNDONE:
         done = "Recorded" if action.is_by_hand else "Sent"
@@ -375,12 +377,12 @@ def _line(action: Action, why: str, result: ChannelResult | None, now_ms: int) -
         parts.append(why)
     if result is not None:
         parts.append(f"Results: {result.words}.")
-    if action.approval is not None:
-        parts.append(
-            f"Approved {readable_time(action.approval.at_ms, now_ms)}: {describe_approval(action.approval)}."
-        )
+    if (approval := action.approval) is not None:
+        via = found.places.get((action.action_id, approval.at_ms), "")
+        when = readable_time(approval.at_ms, now_ms)
+        parts.append(f"Approved {when}: {describe_approval(approval, via)}.")
     whose = f" for {action.tenant_id}" if action.tenant_id else ""
-    what = f"- {action.view.label}{whose}, “{action.headline}”"
+    what = f"- {begin_with_due(action, now_ms)}{action.view.label}{whose}, “{action.headline}”"
     return f"{what}: {' '.join(parts)}" if parts else what
 
 

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import takewhile
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from assent.engine.actions import actions, approvals, circumstances, hooks, send_jobs
 from assent.engine.actions.approvals import GivenApproval
-from assent.engine.audit.views import LastDecision, last_decision
+from assent.engine.audit.views import GivenDecision, list_decisions
 from assent.gate.audit import ActionRecord, build_record
-from assent.gate.records import (
-    OUTPUT,
-    WORKFLOW,
-    Action,
-    Assurance,
-    ExecutionState,
-    Status,
-    name_of,
-)
+from assent.gate.preflight import is_overdue
+from assent.gate.records import OUTPUT, WORKFLOW, Action, Assurance, ExecutionState, Status, is_test, name_of
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.gate.transitions import APPROVED, RETRYABLE, state_of
 from assent.kernel.canonical import DIGEST_PREFIX
@@ -31,9 +25,9 @@ from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
 from assent.present.calls import wait_call
 from assent.present.cards import render_card
-from assent.present.next_steps import Circumstances, next_calls, say_due
+from assent.present.next_steps import EDIT, Circumstances, next_calls, say_due
 from assent.present.outlook import describe_binding
-from assent.present.status_report import SECTION_TITLES, Section, explain, find_section
+from assent.present.status_report import SECTION_TITLES, Section, describe_edit, explain, find_section
 from assent.tools.arguments import ActionIdArgument, DigestArgument
 from assent.tools.definition import READS, Call, Tool
 
@@ -119,13 +113,18 @@ class FoundAction(Record):
     """The result of one read."""
 
     action: Action
-    decision: LastDecision | None
+    decisions: tuple[GivenDecision, ...]
+    """Those about it, the newest first."""
     measured_ms: int | None
     given: tuple[GivenApprovalView, ...]
     missing: int | None
     """How many approvals are missing; None if one suffices."""
     sending: bool
     """Whether a job sends it before the call stops waiting."""
+
+    @property
+    def decision(self) -> GivenDecision | None:
+        return self.decisions[0] if self.decisions else None
 
 
 async def get_action(call: Call, request: GetAction) -> ShownAction:
@@ -178,7 +177,7 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
 
     def begin() -> Transaction[FoundAction]:
         action, policy = yield from actions.find(workspace_id, action_id)
-        decision = yield from last_decision(action)
+        decided = yield from list_decisions(action)
         needed, missing = policy.require(action), None
         given: tuple[GivenApprovalView, ...] = ()
         if needed.approvers > 1 or needed.groups:
@@ -196,7 +195,7 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
             job = yield from send_jobs.find(action)
             sending = job is not None and job.is_open and job.due_ms <= until_ms
         measured_ms = result.due_ms if result is not None else None
-        return FoundAction(action, decision, measured_ms, given, missing, sending)
+        return FoundAction(action, decided, measured_ms, given, missing, sending)
 
     return await call.services.store.read(begin)
 
@@ -217,7 +216,8 @@ def _changes(before: Action, after: Action) -> tuple[str, ...]:
 
 def answer_shown(stored: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
     action, decision = stored.action, stored.decision
-    shown = f"**{_title(action, now_ms)}.**\n\n{render_card(action, around)}"
+    message = f"{_message(stored, around, now_ms)}{_quote_comments(stored.decisions)}"
+    shown = f"**{_title(action, around, now_ms)}.**\n\n{render_card(action, around)}"
     return from_record(
         ShownAction,
         build_record(action, now_ms),
@@ -227,7 +227,7 @@ def answer_shown(stored: FoundAction, waited: Waited, around: Circumstances, now
         else None,
         result=_result(stored),
         waiting=waited,
-        user_message=_message(stored, around.obstacle, now_ms),
+        user_message=message,
         agent_guide=make_guide({name_of(action): shown}, _next(stored, around, now_ms)),
         review_url=around.review_url or msgspec.UNSET,
         approvals=stored.given if stored.missing is not None else msgspec.UNSET,
@@ -235,8 +235,10 @@ def answer_shown(stored: FoundAction, waited: Waited, around: Circumstances, now
     )
 
 
-def _title(action: Action, now_ms: int) -> str:
-    """Return the action's section; a workflow step is never sent."""
+def _title(action: Action, around: Circumstances, now_ms: int) -> str:
+    """Return the action's section; a workflow step is never sent, and what sends itself is on its way."""
+    if around.sends and around.obstacle is None:
+        return "Approved, about to go out"
     section = find_section(action, now_ms)
     of_a_step = action.effect.connector == WORKFLOW
     return STEP_TITLES.get(section, SECTION_TITLES[section]) if of_a_step else SECTION_TITLES[section]
@@ -258,27 +260,35 @@ def _result(stored: FoundAction) -> ResultView | None:
     )
 
 
-def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
+def _message(stored: FoundAction, around: Circumstances, now_ms: int) -> str:
     """Return the current state and its reason, as a sentence for the person."""
     action, decision = stored.action, stored.decision
     if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:
         if find_section(action, now_ms) is Section.UNDONE:
-            return explain(action, blocker, now_ms)
-        sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
-        later = (stored.measured_ms or 0) > now_ms and action.gives_numbers
-        return sent + (f" Results arrive {readable_time(stored.measured_ms or 0, now_ms)}." if later else "")
+            return explain(action, around, now_ms)
+        when, said = readable_time(action.executed_ms or now_ms, now_ms), explain(action, around, now_ms)
+        later = f"Results arrive {readable_time(stored.measured_ms or 0, now_ms)}."
+        if (stored.measured_ms or 0) <= now_ms or not action.gives_numbers:
+            later = ""
+        return " ".join(filter(None, ("" if is_test(action) else f"It went out {when}.", said, later)))
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
-        return f"{explain(action, blocker, now_ms)} Look there and tell me."
+        return f"{explain(action, around, now_ms)} Look there and tell me."
+    if action.status is Status.REJECTED:
+        by = decision.by if decision is not None and decision.assurance != Assurance.AGENT else "You"
+        return f"{by} rejected it{f': “{action.rejection}”' if action.rejection else ''}."
     if action.status is not Status.AWAITING_APPROVAL or action.is_expired(now_ms):
         due = f"Not before {say_due(action)}. " if (action.schedule_ms or 0) > now_ms else ""
-        return f"{due}{explain(action, blocker, now_ms)}"
+        return f"{due}{explain(action, around, now_ms)}"
+    if is_overdue(action, now_ms):
+        return "Its time has passed, so it needs another one before it can be approved."
     if decision is not None and decision.what == "changes asked":
         comment = f": “{decision.comment}”" if decision.comment else ""
         return f"{_name(decision)} asked for changes{comment}."
     if decision is not None and decision.what == "edited" and not decision.assurance:
         return describe_binding(action)
     if decision is not None and decision.what == "edited":
-        return f"{_name(decision)} changed it. It waits for approval as it is now."
+        said = describe_edit(_name(decision), decision.changed)
+        return f"{said}. It waits for approval as it is now."
     if stored.missing and stored.given:
         by = ", ".join(each.by for each in stored.given if each.counts)
         if not by:
@@ -289,11 +299,17 @@ def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
     return "It waits for approval."
 
 
+def _quote_comments(decided: tuple[GivenDecision, ...]) -> str:
+    """Quote what those wrote who approved it last."""
+    last = takewhile(lambda each: each.what.startswith("approved"), decided)
+    return "".join(f" {_name(each)} wrote: “{each.comment}”." for each in last if each.comment)
+
+
 def _count(people: int) -> str:
     return "one person" if people == 1 else f"{people} people"
 
 
-def _name(decision: LastDecision) -> str:
+def _name(decision: GivenDecision) -> str:
     """Name the person who decided; for a key, the person's agent."""
     return decision.by if decision.assurance != Assurance.AGENT else "Your agent"
 
@@ -301,6 +317,8 @@ def _name(decision: LastDecision) -> str:
 def _next(stored: FoundAction, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
     action = stored.action
     following = next_calls(action, around)
+    if stored.decision is not None and stored.decision.what == "changes asked":
+        following = tuple(sorted(following, key=lambda call: call.name != EDIT))
     if action.status is Status.AWAITING_APPROVAL and not action.is_expired(now_ms):
         wait = wait_call(action)
         return (*following, wait) if around.may_decide and not around.unfit else following

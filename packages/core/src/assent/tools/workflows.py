@@ -30,7 +30,7 @@ from assent.engine.workflows.answers import (
 )
 from assent.engine.workflows.run_search import FoundRun
 from assent.gate.effects import EffectTypes
-from assent.gate.records import Action, Status, is_rewritten, name_of
+from assent.gate.records import WORKFLOW, Action, Status, is_rewritten, name_of
 from assent.gate.views import Severity
 from assent.kernel.guide import SuggestedCall, make_guide
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
@@ -42,11 +42,12 @@ from assent.present.calls import wait_call
 from assent.present.cards import quote
 from assent.present.next_steps import EDIT, Circumstances, ask, next_calls
 from assent.present.workflow_step import OTHER_CONTENT
-from assent.tools.arguments import IdempotencyKey, PageSize
+from assent.tools.arguments import IdempotencyKey, PageSize, ReasonArgument
 from assent.tools.definition import DECIDES, READS, TOOLSET_OF, WRITES, Call, Prose, Tool
 from assent.workflow import Compiled, ContentRefused, Definition
 from assent.workflow.definition import preview
 from assent.workflow.machine.history import first_line
+from assent.workflow.program import PLAN_RUN
 from assent.workflow.text.answers import render_refusal
 from assent.workflow.tokens import TokenClaims, read
 
@@ -263,6 +264,7 @@ class WorkflowAdvance(Arguments, kw_only=True):
         Annotated[dict[str, Any], msgspec.Meta(description="Structured output, where the step asks for it.")]
         | None
     ) = None
+    reason: ReasonArgument | None = None
 
 
 class WorkflowCheckpoint(Arguments, kw_only=True):
@@ -315,6 +317,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
     """Advance with both tokens, rehydrate with the state token alone, without content (W21)."""
     workflow_call, state, ack = await _open_run(call, request.state_token, request.ack_token)
+    workflow_call = msgspec.structs.replace(workflow_call, reason=request.reason or "")
     if ack is None:
         if request.output is not None or request.notes_markdown is not None or request.context:
             raise bad_argument(
@@ -530,6 +533,8 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
     if refusal.reason is not Reason.REQUIRES_APPROVAL or action_id is None:
         return refusal
     action, outlook = await circumstances.read_action(call.services, call.caller, ActionId(action_id))
+    if action.effect.connector != WORKFLOW:
+        return _with_plan(call, sent, refusal, action)
     # An approval that is not enough leaves the step waiting, so the policy says who decides.
     around = outlook.describe(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
     recovery = refusal.recovery()
@@ -543,6 +548,24 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
             agent_guide=make_guide(shown, _next(action, around, sent)),
         )
     )
+
+
+def _with_plan(call: Call, sent: dict[str, Any], refusal: Refusal, first: Action) -> Refusal:
+    """Complete the refusal of a step that needs a plan: with the calls that show what waits of it, and go on."""
+    page = call.review_url(first.run_id)
+    waits = first.status is Status.AWAITING_APPROVAL and not first.is_expired(call.now_ms)
+    if not waits and first.status is not Status.APPROVED:
+        tokens = {name: sent[name] for name in _TOKENS}
+        calls = [
+            SuggestedCall(ADVANCE, tokens, "with other actions", {"context": f"{PLAN_RUN}: their runId"})
+        ]
+    else:
+        show = SuggestedCall(
+            "chieflab_list_pending_actions", {"runId": first.run_id}, "now: shows each action that waits"
+        )
+        calls = [show, _repeat(sent, "once each of them is decided")]
+    recovery = msgspec.structs.replace(refusal.recovery(), review_url=page, agent_guide=make_guide({}, calls))
+    return Refusal.from_answer(recovery)
 
 
 def _ways_to_decide(recovery: Recovery, action: Action, around: Circumstances) -> dict[str, str]:
@@ -562,24 +585,32 @@ _DECIDED_ELSEWHERE: Final = (
 
 
 def render_step(action: Action, around: Circumstances) -> str:
-    """Return the text for the person: the quoted submission of the step, and the answers to
-    give."""
+    """Return the text for the person: the question of the workflow, the quoted submission of the step, and the
+    answers to give."""
     content = action.effect.body.removeprefix(action.effect.title).lstrip("\n")
-    parts = [quote(content), ask(action, around) or ""]
+    question = str(action.effect.details.get("question", ""))
+    parts = [question, quote(content), ask(action, around) or ""]
     return "\n\n".join(part for part in parts if part)
 
 
 def _next(action: Action, around: Circumstances, sent: dict[str, Any]) -> list[SuggestedCall]:
-    tokens = {name: sent[name] for name in ("stateToken", "ackToken")}
     if action.status is Status.REJECTED or is_rewritten(action):
         when = "with other content, as the person wants it; that needs a new approval"
-        return [SuggestedCall(ADVANCE, tokens, when, OTHER_CONTENT)]
+        return [SuggestedCall(ADVANCE, {name: sent[name] for name in _TOKENS}, when, OTHER_CONTENT)]
     calls = [wait_call(action)]
     if action.status is Status.AWAITING_APPROVAL:
         # The agent changes a step by submitting it again.
         calls = [each for each in next_calls(action, around) if each.name != EDIT]
-    again = "once it is approved: the refused call again, exactly as it was sent"
-    if len(msgspec.json.encode(sent)) > MOST_REPEATED_CHARS:
-        left = {name: AS_SENT for name in sent if name not in tokens}
-        return [*calls, SuggestedCall(ADVANCE, tokens, again, left)]
-    return [*calls, SuggestedCall(ADVANCE, sent, again)]
+    return [*calls, _repeat(sent, "once it is approved")]
+
+
+_TOKENS: Final = ("stateToken", "ackToken")
+
+
+def _repeat(sent: dict[str, Any], once: str) -> SuggestedCall:
+    """Return the refused call; without what makes it too long to repeat."""
+    again = f"{once}: the refused call again, exactly as it was sent"
+    if len(msgspec.json.encode(sent)) <= MOST_REPEATED_CHARS:
+        return SuggestedCall(ADVANCE, sent, again)
+    left = {name: AS_SENT for name in sent if name not in _TOKENS}
+    return SuggestedCall(ADVANCE, {name: sent[name] for name in _TOKENS}, again, left)

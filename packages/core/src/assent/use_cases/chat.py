@@ -22,6 +22,7 @@ from assent.kernel.limits import MAX_REASON_CHARS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Begin, Transaction
+from assent.present.cards import explain_unshown
 from assent.use_cases import decisions
 from assent.use_cases.decisions import DecisionOrder
 
@@ -111,6 +112,8 @@ async def _decide(
 ) -> ChatAnswer:
     if person is None:
         raise _Refused(UNLINKED)
+    if move == "approve" and (unshown := explain_unshown(action, "A message")):
+        raise _Refused(f"{unshown} Open it to decide.")
 
     async def write(begin: Begin[Action]) -> Action:
         def once() -> Transaction[Action]:

@@ -21,6 +21,7 @@ from assent.engine.actions.flood import HeldGroup
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import EffectServices, ExecutionServices, Services, StoreServices
 from assent.engine.core.tenancy import Principal
+from assent.engine.people import notifications
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import Readiness
@@ -30,12 +31,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Begin, Clock, Guarded, Transaction
 from assent.present.outlook import describe_binding
-from assent.present.refusals import (
-    needs_approval,
-    refuse_missing_type,
-    refuse_stale,
-    refuse_unready,
-)
+from assent.present.refusals import needs_approval, refuse_missing_type, refuse_stale, refuse_unready
 
 log = logging.getLogger("assent.decisions")
 
@@ -43,18 +39,22 @@ T = TypeVar("T")
 R = TypeVar("R")
 Write = Callable[[Begin[T]], Awaitable[R]]
 
+LeftOut = tuple[Action, Refusal]
+"""An action that left a plan, and why."""
+
 READINESS_SECONDS: Final = 2.0
 """After this time a decision is made without the readiness of the connector."""
 
 
 class DecisionOrder(Record):
     """A decision that is asked for: by whom, about which action as the caller read it, and what they saw of it. With
-    `send`, what is approved is also executed."""
+    `send`, what is approved is also executed; a `comment` goes with an approval or an edit."""
 
     decider: Decider
     action: Action
     seen: SeenVersion
     send: bool = False
+    comment: str = ""
 
     @property
     def sends_at_once(self) -> bool:
@@ -105,41 +105,34 @@ async def approve_together(
 
 
 async def approve_plan(
-    services: Services,
-    asked: Sequence[DecisionOrder],
-    write: Write[tuple[Action, ...], R],
-    *,
-    undo: bool = False,
-) -> R:
+    services: Services, asked: Sequence[DecisionOrder], write: Write[tuple[LeftOut, ...], tuple[LeftOut, ...]]
+) -> tuple[LeftOut, ...]:
     """Approve the actions of a plan, each judged alone and with an approval of its own. What has changed since it was
-    shown, what expired and what the policy refuses leaves the plan; the others are approved. `write` gets these."""
-    kept = []
+    shown, what expired and what the policy refuses leaves the plan; the others are approved. Returns what left it."""
+    before, kept = list[LeftOut](), list[DecisionOrder]()
     for wish in asked:
         try:
             bound = await _look_again(services.for_workspace(wish.action.workspace_id), wish, None)
-        except Refusal:
+        except Refusal as refusal:
+            before.append((wish.action, refusal))
             continue
-        if bound is None and wish.seen.digest is not None:
+        if bound is None:
             kept.append(wish)
+        else:
+            before.append((bound, refuse_stale(bound, user_message=describe_binding(bound))))
     now_ms = services.clock.now_ms()
 
-    def begin() -> Transaction[tuple[Action, ...]]:
-        done: list[Action] = []
+    def begin() -> Transaction[tuple[LeftOut, ...]]:
+        left = list[LeftOut]()
         for wish in kept:
-            failed = yield Guarded(begin=partial(_approve_one, services, wish, now_ms, done, undo=undo))
+            failed = yield Guarded(begin=partial(_approve, services, wish, now_ms, undo=True))
             if failed and not isinstance(failed[0][0], Refusal):
                 raise failed[0][0]
-        return tuple(done)
+            if failed:
+                left.append((wish.action, failed[0][0]))
+        return tuple(left)
 
-    return await _write(services, None, write, begin)
-
-
-def _approve_one(
-    services: Services, wish: DecisionOrder, now_ms: int, done: list[Action], *, undo: bool
-) -> Transaction[None]:
-    # Who approves a plan saw each text: one that is approved already is not shown again.
-    yield from require_seen(wish)
-    done.append((yield from _approve(services, wish, now_ms, undo=undo)))
+    return (*before, *await _write(services, None, write, begin))
 
 
 async def _look_again(
@@ -214,6 +207,7 @@ def _approve(
             seals=services.keys.seals,
             send_now=wish.send,
             undo_ms=services.limits.undo_ms if undo else 0,
+            comment=wish.comment,
         )
     )
 
@@ -297,11 +291,18 @@ def require_seen(wish: DecisionOrder) -> Transaction[None]:
 
 
 async def ask_for_changes(clock: Clock, wish: DecisionOrder, text: str, write: Write[Action, R]) -> R:
-    """Ask the agent for changes. The action stays as it is."""
+    """Ask the agent for changes. The content stays as it is; an approval is withdrawn."""
     now_ms = clock.now_ms()
-    return await write(
-        lambda: decisions.ask_for_changes(wish.decider, wish.action.action_id, text, wish.seen, now_ms)
-    )
+
+    def begin() -> Transaction[Action]:
+        asked = yield from decisions.ask_for_changes(
+            wish.decider, wish.action.action_id, text, wish.seen, now_ms
+        )
+        # No hook tells of it: the action only waits for another one.
+        yield from notifications.ask_about_change(asked, now_ms)
+        return asked
+
+    return await write(begin)
 
 
 async def edit(
@@ -333,6 +334,7 @@ async def edit(
             now_ms,
             due=due,
             asked=asked,
+            comment=wish.comment,
             key_of=key_of,
         )
     )

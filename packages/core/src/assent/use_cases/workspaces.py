@@ -38,11 +38,16 @@ async def freeze(
     why: str,
     agent: str = "",
     label: str = "",
+    person_id: str = "",
 ) -> bool:
     """Stop sending in a workspace, with `SYSTEM_WORKSPACE` everywhere, or of one agent (`Principal.agent`), called
     `label`. Returns whether no process can begin to send any more: False if a claim from before does not end. The
     freeze is stored either way."""
-    await store.write(lambda: freezes.freeze(workspace_id, now_ms, by=by, why=why, agent=agent, label=label))
+    await store.write(
+        lambda: freezes.freeze(
+            workspace_id, now_ms, by=by, why=why, agent=agent, label=label, person_id=person_id
+        )
+    )
     try:
         await store.write(lambda: freezes.await_claims(workspace_id))
     except StoreUnavailable:  # a process hangs in a claim

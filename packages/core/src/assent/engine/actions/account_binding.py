@@ -23,6 +23,7 @@ from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import OPEN, Action, Effect, Preflight
 from assent.gate.rules import drift
 from assent.gate.transitions import TERMINAL, Move, state_of
+from assent.gate.undo import is_take_down
 from assent.kernel.ids import WorkspaceId
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown, Transaction
 from assent.present import refusals
@@ -85,7 +86,7 @@ async def choose_connector(
 ) -> tuple[Effect, Readiness]:
     """Return the effect with its channel's first ready connector; unchanged if none is ready."""
     kind = services.effects.find(effect)
-    others = kind.via if kind is not None else ()
+    others = kind.via if kind is not None and not is_take_down(effect) else ()
     first: tuple[Effect, Readiness] | None = None
     for name in dict.fromkeys((effect.connector, *others)):
         if name not in services.connectors and name != effect.connector:

@@ -1,7 +1,7 @@
 """Runs, assets and actions in the store.
 
 A change locks the action's row, judges it, writes the next version and appends to the run's stream
-in one transaction. No other module writes to these tables.
+in one transaction. Only this module changes the state of an action; `engine.erasure` replaces contents.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from assent.gate.mail import reached_addresses
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.preflight import weigh_crowd
 from assent.gate.records import (
-    NAME,
     Action,
     Approval,
     Asset,
@@ -30,6 +29,7 @@ from assent.gate.records import (
     Preflight,
     Run,
     Status,
+    is_with_agent,
 )
 from assent.gate.seals import Seals
 from assent.gate.transitions import Move, Step
@@ -41,6 +41,8 @@ from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
 MOST_NAMES: Final = 100
+MOST_RECENT_NAMES: Final = 20
+"""Names that are not given again soon. Every proposal reads them."""
 RISKS: Final[dict[Severity, int]] = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
 """Sort order in the store."""
 
@@ -63,7 +65,9 @@ class Locked(NamedTuple):
     action: Action
     policy: Policy
     head: Head | None
-    """The head of its run's stream, where the lock of the action is also that of the stream."""
+    """The head of its run's stream, locked with it; None for a damaged action without a stream."""
+    heard: bool
+    """Whether anybody may listen to what changes."""
 
 
 def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[Locked]:
@@ -72,7 +76,8 @@ def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[Locked]:
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
     action, policy = _read_found(rows)
     seen = rows[0]["seq"] is not None
-    return Locked(action, policy, journal.head_of(action.workspace_id, action.run_id, rows) if seen else None)
+    head = journal.head_of(action.workspace_id, action.run_id, rows) if seen else None
+    return Locked(action, policy, head, bool(rows[0]["heard"]))
 
 
 def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
@@ -453,7 +458,8 @@ def reseal_approvals(seals: Seals) -> Transaction[None]:
 
 
 def revise(before: Action, changed: Action) -> Transaction[None]:
-    """Keep the content of the revision that is replaced, and store the view of the next one."""
+    """Keep the content of the revision that is replaced, and store the view of the next one. An action that waited for
+    its agent waits for people again."""
     yield statements.keep_revision(
         workspace_id=before.workspace_id,
         action_id=before.action_id,
@@ -462,6 +468,8 @@ def revise(before: Action, changed: Action) -> Transaction[None]:
         view=_text(before.view),
     )
     yield from store_view(changed)
+    if is_with_agent(before):
+        yield from hold(before, SHOWN)
 
 
 SHOWN: Final = 0
@@ -534,10 +542,18 @@ def list_recent(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction
     return frozenset(row["address"] for row in rows)
 
 
-def list_names(workspace_id: WorkspaceId) -> Transaction[frozenset[str]]:
-    """Return the names of the newest open actions."""
-    rows = yield statements.list_open_names(workspace_id=workspace_id, most=MOST_NAMES)
-    return frozenset(str(_OBJECT.decode(row["metadata"]).get(NAME, "")) for row in rows)
+def list_names(workspace_id: WorkspaceId, now_ms: int) -> Transaction[frozenset[str]]:
+    """Return the names in use: of open actions, and of those staged or sent within a day, whose cards people may still
+    read. The newest of each count."""
+    since_ms = max(0, now_ms - DAY_MS)
+    rows = yield statements.list_names_in_use(
+        workspace_id=workspace_id,
+        since_ms=since_ms,
+        since=first_uuid7(since_ms),
+        most=MOST_NAMES,
+        recent=MOST_RECENT_NAMES,
+    )
+    return frozenset(row["name"] for row in rows if row["name"])
 
 
 def judge(action: Action, now_ms: int) -> Transaction[Action]:

@@ -5,8 +5,13 @@ an approver is shown what has changed since; they do not count. Nor does the app
 may no longer decide in the workspace: this is judged when an action is approved and, in the
 transaction that claims it, when it is executed.
 
-An approval ends in `end_approval` alone, whatever ends it: a person withdraws, rejects or edits; an account is bound;
-what it relied on has changed; a person who gave it has left or is erased; the content is erased.
+The approval of an action ends in `end_approval` alone, whatever ends it: a person withdraws, rejects, edits or asks
+for changes (`decisions`); an account is bound (`account_binding`); what it relied on has changed (`drift_probe`); too
+few of those who gave it may still decide (`reopen`); the person who gave it or the content is erased
+(`engine.erasure.contents`). One person's approval among several goes by `take_back` or `forget`.
+
+An approval that is still stored may also count no longer: it has expired, the policy has become stricter or denies, or
+its seal does not hold. Nothing ends it; `gate.gate` refuses each time that it is used.
 """
 
 from __future__ import annotations

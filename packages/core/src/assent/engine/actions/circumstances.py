@@ -13,30 +13,24 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from assent.engine.actions import actions, policies
+from assent.engine.actions import actions, policies, send_jobs
 from assent.engine.core.services import EffectServices
 from assent.engine.core.tenancy import Principal
 from assent.gate.effects import MANUAL, EffectTypes
+from assent.gate.next_try import read_next_try
 from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness
-from assent.gate.records import OPEN, WORKFLOW, Action, Effect, Freeze, Status
+from assent.gate.records import OPEN, WORKFLOW, Action, Effect, ExecutionState, Freeze, Status
 from assent.gate.review_link import LOOK
+from assent.gate.undo import is_take_down
 from assent.kernel.guide import make_guide
 from assent.kernel.ids import ActionId, RunId, WorkspaceId, is_uuid
 from assent.kernel.refusals import Reason, Recovery, Refusal
-from assent.ports import Addressed, Connector, Preparation, StoreUnavailable
+from assent.ports import Addressed, Connector, Preparation, StoreUnavailable, Transaction
 from assent.present.calls import wait_call
 from assent.present.cards import describe_foreign_sender
 from assent.present.next_steps import Circumstances
-from assent.present.outlook import (
-    NOT_LIVE,
-    READY,
-    SHOWN,
-    Outlook,
-    RunLinks,
-    Unready,
-    key_of_account,
-)
+from assent.present.outlook import NOT_LIVE, READY, SHOWN, Outlook, RunLinks, Unready, key_of_account
 
 ABOUT_AN_ACTION: Final = SHOWN | {
     Reason.ACTION_CLOSED,
@@ -72,10 +66,23 @@ async def read_outlook(
     known: Mapping[str, Readiness] | None = None,
 ) -> Outlook:
     """Read policy and readiness of these actions once. `known` is by action id."""
-    policy, frozen = await services.store.read(lambda: policies.find_with_freezes(caller.workspace_id))
+    listed = tuple(shown)
+    approved = [
+        action
+        for action in listed
+        if action.status is Status.APPROVED
+        and action.execution_state is ExecutionState.NONE
+        and action.schedule_ms is None
+        and read_next_try(action) is None
+    ]
+
+    def begin() -> Transaction[tuple[Policy, tuple[Freeze, ...], dict[str, int]]]:
+        known = yield from policies.find_with_freezes(caller.workspace_id)
+        return *known, (yield from send_jobs.list_due(approved)) if approved else {}
+
+    policy, frozen, due = await services.store.read(begin)
     found: dict[tuple[object, ...], tuple[Effect, Readiness]] = {}
     asked: dict[tuple[object, ...], Effect] = {}
-    listed = tuple(shown)
     for action in listed:
         effect = action.effect
         if known is not None and action.action_id in known:
@@ -87,7 +94,8 @@ async def read_outlook(
     )
     found = {**dict(zip(asked, zip(asked.values(), answers, strict=True), strict=True)), **found}
     unready = {key: of for key, of in found.items() if not of[1].ready}
-    return _outlook(services, caller, listed, policy, frozen, unready)
+    outlook = _outlook(services, caller, listed, policy, frozen, unready)
+    return msgspec.structs.replace(outlook, due=due)
 
 
 def _outlook(
@@ -99,6 +107,7 @@ def _outlook(
     unready: Mapping[tuple[object, ...], tuple[Effect, Readiness]],
 ) -> Outlook:
     now_ms = services.clock.now_ms()
+    pictured = {action.run_id for action in shown if any(media.digest for media in action.effect.media)}
     return Outlook(
         caller=caller.name,
         rights=caller.scopes,
@@ -111,7 +120,9 @@ def _outlook(
         links={
             run_id: RunLinks(
                 sign_link(services, caller, run_id),
-                services.links.review_url(caller.workspace_id, run_id, now_ms, LOOK).partition("token=")[2],
+                services.links.review_url(caller.workspace_id, run_id, now_ms, LOOK).partition("token=")[2]
+                if run_id in pictured
+                else "",
             )
             for run_id in {action.run_id for action in shown}
         },
@@ -198,32 +209,30 @@ def connect_page(services: EffectServices, workspace_id: WorkspaceId, effect: Ef
     return f"{address}/connect/{provider}?workspace={workspace_id}"
 
 
-def is_connectable(readiness: Readiness) -> bool:
-    """Whether connecting would help: not if it is connected or the server must be configured."""
-    return not (readiness.ready or readiness.nameable or readiness.blocker == Reason.PROVIDER_NOT_LIVE)
-
-
 def explain_unready(
     services: EffectServices, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness
 ) -> Unready:
     """Return why an effect cannot be performed, with the page that connects it if connecting would help."""
-    url = connect_page(services, workspace_id, effect) if is_connectable(readiness) else None
-    ways = name_ways(services.effects, effect)
-    if url is not None and ways and readiness.summary is not None:
-        readiness = msgspec.structs.replace(readiness, summary=f"{ways} {readiness.summary}")
+    url = connect_page(services, workspace_id, effect) if readiness.connectable else None
+    if url is not None and readiness.summary is not None:
+        said = name_ways(services.effects, effect, readiness.summary)
+        readiness = msgspec.structs.replace(readiness, summary=said)
     return Unready(readiness, url)
 
 
-def name_ways(effects: EffectTypes, effect: Effect) -> str:
-    """Name the connectors through which an effect can go out, its own first; empty if there is one."""
+def name_ways(effects: EffectTypes, effect: Effect, summary: str) -> str:
+    """Return what is in the way after the names of the connectors through which an effect can go out, its own first.
+    None is named where there is only one of the same name."""
     kind = effects.find(effect)
     known = [each for each in (kind.via if kind is not None else ()) if each in effects.connectors]
     ways = [each for each in dict.fromkeys((effect.connector, *known)) if each != MANUAL]
-    if kind is None or len(ways) < 2:
-        return ""
-    return (
-        f"{kind.label} goes out through {' or '.join(effects.connector(each).name_inside for each in ways)}."
-    )
+    names = [effects.connector(each).name_inside for each in ways]
+    if kind is None or set(names) <= {kind.label}:
+        return summary
+    said, first = f"{kind.label} goes out through {' or '.join(names)}", f"{names[0]} "
+    if len(names) == 1 and summary.startswith(first):
+        return f"{said}, which {summary.removeprefix(first)}"
+    return f"{said}. {summary}"
 
 
 def rereads(services: EffectServices, effect: Effect) -> bool:
@@ -234,11 +243,11 @@ def rereads(services: EffectServices, effect: Effect) -> bool:
 async def address(
     services: EffectServices, workspace_id: WorkspaceId, effect: Effect
 ) -> tuple[Effect, Readiness]:
-    """Return the effect with its account, and the readiness for it."""
+    """Return the effect with its account, and the readiness for it. A take-down keeps that of what it takes down."""
     connector = services.connectors.get(effect.connector)
     if connector is None:
         return effect, NOT_LIVE
-    if (by_account := _by_account(connector)) is not None:
+    if (by_account := _by_account(connector)) is not None and not is_take_down(effect):
         effect = await by_account.addressed(workspace_id, effect)
     return effect, await readiness_of(connector, workspace_id, effect)
 

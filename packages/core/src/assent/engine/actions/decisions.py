@@ -4,9 +4,9 @@ these functions (E70).
 Every decision stores who made it and the assurance that it was a person (C8). It judges the stored
 record under its lock; nothing that the caller claims about the record changes the result (E65).
 
-A change request is stored in the action's `metadata.changesAsked`, oldest first, where the agent reads it. The status
-and an approval stay as they are. What waited then waits for the agent, and is no longer counted as waiting for people,
-until its content is another.
+A change request takes an approval back. It is stored in the action's `metadata.changesAsked`, which pages and workflow
+steps read, and as an event, which the agent reads. The action then waits for the agent, and is not counted as waiting
+for people, until its content is another.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from assent.gate.policy import PERSON, digest_policy, holds, suffices
 from assent.gate.preflight import after_edit, explain_expiry, extend_expiry, refuse_schedule
 from assent.gate.records import (
     BY_HAND,
+    CHANGES_ASKED,
     PROPOSAL,
+    STOPPED,
     Action,
     Approval,
     Assurance,
@@ -34,6 +36,8 @@ from assent.gate.records import (
     Status,
     Voice,
     as_test,
+    list_change_requests,
+    mark_stopped,
     read_proposal,
 )
 from assent.gate.rules import drift
@@ -58,15 +62,16 @@ def approve(
     seals: Seals,
     send_now: bool = False,
     undo_ms: int = 0,
+    comment: str = "",
 ) -> Transaction[Action]:
     """Approve an action, bound to exactly its present content. Approving again changes nothing. If its
     type says so, or with `send_now`, the approval also starts the execution, after `undo_ms`: until
-    then it can be withdrawn.
+    then it can be withdrawn. A `comment` is kept with the event, where the agent reads it.
 
     The server moves the status and seals the approval; a caller can only ask for it (E62).
     """
-    facts = describe_decider(decider)
-    action, policy, head = yield from actions.lock(decider.workspace_id, action_id)
+    facts = describe_decider(decider, **({"text": comment} if comment else {}))
+    action, policy, head, heard = yield from actions.lock(decider.workspace_id, action_id)
     if action.revision > 1 and seen == ANY_CONTENT:
         seen = yield from _find_staged(action)
     if action.effect.everyone or action.view.facets.recipients:
@@ -120,9 +125,12 @@ def approve(
         approval = _confirm(held, approval)
     if approval != held:
         decided = drift.with_observation(action, observed) if drift.DRIFTED in action.metadata else action
+        metadata = {name: value for name, value in decided.metadata.items() if name != STOPPED}
+        decided = msgspec.structs.replace(decided, metadata=metadata)
         action = yield from actions.put(seals.seal(decided, approval, policy), steps, facts, now_ms, head)
     yield from hooks.on_decided(
-        Decided(before=before, action=action, move=Move.APPROVE, facts=facts, at_ms=now_ms, first=first)
+        Decided(before=before, action=action, move=Move.APPROVE, facts=facts, at_ms=now_ms, first=first),
+        heard=heard,
     )
     runs = action.view.executes != "agent"  # an agent goes on with it; nothing is sent
     if runs and first and (action.schedule_ms is not None or send_now or action.view.approval_executes):
@@ -186,8 +194,9 @@ def withdraw(decider: Decider, action_id: ActionId, reason: str, now_ms: int) ->
         return action
     with wording():
         steps = gate.judge_decision(action, Move.WITHDRAW, ANY_CONTENT, now_ms)
+    stopped = action if own else mark_stopped(action, reason)
     return (
-        yield from approvals.end_approval(action, action, steps, {**facts, "ownOnly": own}, now_ms, keep=own)
+        yield from approvals.end_approval(action, stopped, steps, {**facts, "ownOnly": own}, now_ms, keep=own)
     )
 
 
@@ -200,14 +209,15 @@ def edit(
     *,
     due: PlannedTime | None = None,
     asked: str = "",
+    comment: str = "",
     key_of: str = "",
 ) -> Transaction[Action]:
     """Change the content: revision + 1, and an approval is revoked (E66). `key_of` is the person whose
     key the decider uses: both count as proposers of the new content.
 
     `prepared` is None if only the time changes, `due` if it stays. `asked` is the reviewer's request for later drafts;
-    without one, no lesson is stored. Raises `Refusal` if the action changed after the edit was
-    prepared.
+    without one, no lesson is stored. The agent reads both it and a `comment`, which is about this draft alone. Raises
+    `Refusal` if the action changed after the edit was prepared.
     """
     action, policy, *_ = yield from actions.lock(decider.workspace_id, action_id)
     with wording():
@@ -251,10 +261,9 @@ def edit(
         before=action.digest,
         view=view.digest(),
         policy=digest_policy(policy),
+        **({"text": said} if (said := comment or asked.strip()) else {}),
     )
     yield from actions.revise(action, changed)
-    if is_with_agent(action):
-        yield from actions.hold(action, actions.SHOWN)
     done = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
     yield from hooks.on_decided(
         Decided(
@@ -286,8 +295,6 @@ def describe_decider(decider: Decider, **more: Any) -> dict[str, Any]:
     return {"by": decider.by, "assurance": decider.assurance, "via": decider.via, **who, **shown, **more}
 
 
-CHANGES_ASKED: Final = "changesAsked"
-
 MOST_KEPT: Final = 20
 """Requests stored with an action; the journal has all of them."""
 
@@ -295,11 +302,12 @@ MOST_KEPT: Final = 20
 def ask_for_changes(
     decider: Decider, action_id: ActionId, text: str, seen: SeenVersion, now_ms: int
 ) -> Transaction[Action]:
-    """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION
-    for other content."""
+    """Store a change request about exactly the content that the reviewer saw, and withdraw its approval, as a
+    rejection does. Raises STALE_REVISION for other content."""
     action, *_ = yield from actions.lock(decider.workspace_id, action_id)
     with wording():
-        gate.judge_decision(action, Move.REJECT, seen, now_ms)
+        *withdrawal, _ = gate.judge_decision(action, Move.REJECT, seen, now_ms)
+    own, facts = (yield from approvals.take_back(decider, action)), describe_decider(decider)
     wish = {
         "text": text,
         "by": decider.by,
@@ -309,27 +317,18 @@ def ask_for_changes(
     }
     kept = [*list_change_requests(action), wish][-MOST_KEPT:]
     changed = msgspec.structs.replace(action, metadata={**action.metadata, CHANGES_ASKED: kept})
-    stored = yield from actions.put_without_event(changed)
-    if action.status is Status.AWAITING_APPROVAL:
-        yield from actions.hold(action, actions.WITH_AGENT)
-    yield from actions.note(action, "changes_asked", describe_decider(decider, text=text), now_ms)
+    yield from actions.hold(action, actions.WITH_AGENT)
+    if withdrawal:
+        ended = {**facts, "ownOnly": own}
+        stored = yield from approvals.end_approval(
+            action, changed, tuple(withdrawal), ended, now_ms, keep=own
+        )
+    else:
+        stored = yield from actions.put_without_event(changed)
+        if own:
+            yield from actions.note(stored, "approval_taken_back", facts, now_ms)
+    yield from actions.note(stored, "changes_asked", {**facts, "text": text}, now_ms)
     return stored
-
-
-def list_change_requests(action: Action) -> list[dict[str, Any]]:
-    """Return the change requests of an action, oldest first."""
-    kept = action.metadata.get(CHANGES_ASKED)
-    return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []
-
-
-def is_with_agent(action: Action) -> bool:
-    """Whether an action waits for its agent: changes of its present content were asked for."""
-    asked = list_change_requests(action)
-    return (
-        action.status is Status.AWAITING_APPROVAL
-        and bool(asked)
-        and asked[-1].get("revision") == action.revision
-    )
 
 
 HAND_OVER: Final[dict[str, Any]] = {"connector": MANUAL, "target": None}

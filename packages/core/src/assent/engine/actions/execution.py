@@ -22,7 +22,7 @@ three phases, and the database states before the call that a call may happen.
    does not change.
 
 A connector that is not `always_ready` is asked for its readiness before the claim, and what the
-approval relied on is observed again (`engine.connections.observing`), outside any transaction. Only the stored action
+approval relied on is observed again (`engine.actions.drift_probe`), outside any transaction. Only the stored action
 names the connector, so a guard of the first `claim` asks (`engine.actions.guards`): the claim rolls back and is
 repeated with the answer. If account, recipients, price or target differ from the approval, the claim rolls back
 and the action waits for a new approval.
@@ -74,7 +74,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, TypeVar, assert_never
 
 import msgspec
 
@@ -209,10 +209,12 @@ async def _put_aside(
         now, changes = question.now, question.changes
         changed = await drift_probe.send_back(services, seen, now, changes, by=order.by, via=order.tool)
         return refusals.refuse_drift(changed, changes, approved=True)
-    suspend = partial(suspend_doubted, seen, services.new_id(now_ms), now_ms)
-    unknown = await services.store.write(suspend)
-    services.background.wake_jobs()
-    return refusals.unknown_outcome(unknown)
+    if isinstance(question, WasSent):
+        suspend = partial(suspend_doubted, seen, services.new_id(now_ms), now_ms)
+        unknown = await services.store.write(suspend)
+        services.background.wake_jobs()
+        return refusals.unknown_outcome(unknown)
+    assert_never(question)
 
 
 def refuse_new_account(bound: Action) -> Refusal:
@@ -244,7 +246,7 @@ def claim(
     """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated
     idempotency key returns the stored answer (E27, E49). Raises `Refusal`, or `GuardAsked` if a guard asks."""
     yield from freezes.begin_claim(order.workspace_id)
-    action, policy, head = yield from actions.lock(order.workspace_id, order.action_id)
+    action, policy, head, _ = yield from actions.lock(order.workspace_id, order.action_id)
     request_digest = order.digest() if order.key is not None else None
     if order.key is not None and request_digest is not None:
         stored = yield from once.recall(

@@ -41,17 +41,21 @@ class HeldGroup(Record):
         return max(1, -(-(self.last_ms - self.first_ms) // MINUTE_MS))
 
 
-def judge(workspace_id: WorkspaceId, proposed_by: str, most: int, now_ms: int) -> Transaction[int | None]:
-    """Return how much of a caller is held already if what it proposes now is held, too; else None."""
+def judge(
+    workspace_id: WorkspaceId, proposed_by: str, most: int, now_ms: int
+) -> Transaction[tuple[int | None, bool]]:
+    """Return how much of a caller is held already if what it proposes now is held, too, else None; and whether
+    anybody may listen to what is staged."""
     rows = yield statements.count_recent_proposals(
         workspace_id=workspace_id,
         proposed_by=proposed_by,
         since_ms=now_ms - FLOOD_WINDOW_MS,
         most=most,
     )
+    heard = bool(rows[0]["heard"])
     if rows[0]["waiting"] < most:
-        return None
-    return (yield from count(workspace_id, proposed_by, now_ms))
+        return None, heard
+    return (yield from count(workspace_id, proposed_by, now_ms)), heard
 
 
 def count(workspace_id: WorkspaceId, proposed_by: str, now_ms: int) -> Transaction[int]:

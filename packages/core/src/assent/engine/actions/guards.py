@@ -3,6 +3,9 @@
 `execution.claim` reads, then asks each guard of `GUARDS` until one objects. A guard is a pure function of what was
 read. It passes, it refuses, or it asks: then nothing is stored, the question is answered outside the transaction, and
 the claim is tried again or refused (`execution.claim_action`).
+
+Two things are judged again as the claim is stored: no freeze has begun since (`actions.put_claim`), and the credits
+suffice (the hook `claimed`). Reconciling an outcome asks no guard: it finds out what an earlier claim has done.
 """
 
 from __future__ import annotations
@@ -112,7 +115,7 @@ PASS: Final = Pass()
 def judge(facts: ClaimFacts) -> Verdict:
     """Ask each guard, in order. Returns the first objection, or `PASS`."""
     for guard in GUARDS:
-        if (verdict := guard(facts)) is not PASS:
+        if not isinstance(verdict := guard(facts), Pass):
             return verdict
     return PASS
 

@@ -1,7 +1,7 @@
 """What follows from a change of an action, inside the transaction that changes it.
 
-Memory, pictures, credits, measurement, notifications and webhooks subscribe here, in the order of one table that the
-composition root provides (`assent.subscribers`). Staging, decisions, execution and recording know the table alone.
+Memory, measurement, credits, undo, pictures, notifications and webhooks subscribe here, in the order of one table that
+the composition root provides (`assent.subscribers`). Staging, decisions, execution and recording know the table alone.
 
 A subscriber is a generator of statements. It is pure, because a store may run a transaction again; and idempotent,
 because its work may be repeated. Only code of this server subscribes: it could break the promises of the core.
@@ -293,8 +293,9 @@ def list_listeners(workspace_id: WorkspaceId) -> Transaction[tuple[Listener, ...
     )
 
 
-def on_staged(event: Staged) -> Transaction[None]:
-    listeners = yield from list_listeners(event.workspace_id)
+def on_staged(event: Staged, *, heard: bool = True) -> Transaction[None]:
+    """Tell the subscribers. Here and below, without `heard` nobody can listen, and nobody is looked for."""
+    listeners = (yield from list_listeners(event.workspace_id)) if heard else ()
     event = msgspec.structs.replace(event, listeners=listeners)
     for each in _table.read():
         if each.staged is not None:
@@ -309,8 +310,8 @@ def on_offered(event: Staged) -> Transaction[None]:
         log.error("a subscriber failed about what is left of an effect", exc_info=failed[0][0])
 
 
-def on_decided(event: Decided) -> Transaction[None]:
-    listeners = yield from list_listeners(event.action.workspace_id)
+def on_decided(event: Decided, *, heard: bool = True) -> Transaction[None]:
+    listeners = (yield from list_listeners(event.action.workspace_id)) if heard else ()
     event = msgspec.structs.replace(event, listeners=listeners)
     for each in _table.read():
         if each.decided is not None:
@@ -327,8 +328,8 @@ def on_approval_ended(event: ApprovalEnded) -> Transaction[None]:
     return _run_guarded("approval_ended", event)
 
 
-def on_settled(event: Settled) -> Transaction[None]:
-    return _run_guarded("settled", event)
+def on_settled(event: Settled, *, heard: bool = True) -> Transaction[None]:
+    return _run_guarded("settled", event, heard=heard)
 
 
 def on_erased(event: Erased) -> Transaction[None]:
@@ -344,9 +345,9 @@ _EVENTS: Final[dict[str, type[GuardedEvent]]] = {
 }
 
 
-def _run_guarded(hook: GuardedHook, event: GuardedEvent) -> Transaction[None]:
+def _run_guarded(hook: GuardedHook, event: GuardedEvent, *, heard: bool = True) -> Transaction[None]:
     calls = _list_calls(hook)
-    event = yield from _with_listeners(event)
+    event = (yield from _with_listeners(event)) if heard else event
     failed = yield Guarded(begin=partial(_run_all, tuple(calls.values()), event))
     if not failed:
         return

@@ -184,7 +184,7 @@ def resolve(
         outcome: Delivered | NotSent = Delivered(evidence, url, {"answeredBy": facts["by"]})
         yield from settle(action, outcome, Move.FOUND_DONE, now_ms)
     else:
-        outcome = NotSent("a person says it did not happen", retry=True)
+        outcome = NotSent(f"{facts['by']} says it did not happen", retry=True)
         yield from settle(action, outcome, Move.FOUND_NOT_DONE, now_ms)
     action, *_ = yield from actions.lock(workspace_id, action_id)
     return action

@@ -58,7 +58,7 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
     """Record the outcome if attempt id and fence still match; otherwise keep it as the event
     `late_answer`. Returns the caller's answer; a refusal is returned, not raised, so that the
     transaction commits."""
-    action, _, head = yield from actions.lock(claimed.workspace_id, claimed.action_id)
+    action, _, head, heard = yield from actions.lock(claimed.workspace_id, claimed.action_id)
     attempt, held = claimed.attempt, action.attempt
     is_late = (
         attempt is None
@@ -69,7 +69,7 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
     if attempt is None or move is None:
         yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
         return refusals.in_progress(action) if is_late else refusals.unknown_outcome(action)
-    reply = yield from settle(action, outcome, move, now_ms, head, again=not attempt.restored)
+    reply = yield from settle(action, outcome, move, now_ms, head, heard=heard, again=not attempt.restored)
     if isinstance(outcome, OutcomeUnknown):
         soon_ms = now_ms + LOOK_AGAIN_AFTER_MS
         yield from jobs.hasten(action.workspace_id, RECONCILE_JOB, attempt.attempt_id, soon_ms)
@@ -104,10 +104,12 @@ def settle(
     now_ms: int,
     head: Head | None = None,
     *,
+    heard: bool = True,
     again: bool = False,
 ) -> Transaction[Executed | Refusal]:
     """Move a locked action by its outcome, store the provider's id (E28), and store a final answer
-    under the attempt's idempotency key. `again`: the server tries again what was not sent and can be cured."""
+    under the attempt's idempotency key. `head` and `heard` are those of `lock`; `again`: the server tries again what
+    was not sent and can be cured."""
     steps = path(action, move)
     facts = {
         "attemptId": action.attempt.attempt_id if action.attempt is not None else None,
@@ -127,7 +129,8 @@ def settle(
         done = yield from actions.put(changed, steps, facts, now_ms, head)
         if offered is not None:
             yield from rest.offer(done, offered, now_ms)
-        yield from hooks.on_settled(Settled(action=done, move=move, facts=facts, at_ms=now_ms))
+        settled = Settled(action=done, move=move, facts=facts, at_ms=now_ms)
+        yield from hooks.on_settled(settled, heard=heard)
         reply = answer_executed(done)
         yield from keep(done, reply, now_ms)
         return reply
@@ -148,7 +151,8 @@ def settle(
         wait_ms = max(barred_ms, (outcome.retry_after_seconds or 0) * SECOND_MS)
         changed = yield from send_jobs.try_again(changed, now_ms, wait_ms)
     changed = yield from actions.put(changed, steps, facts, now_ms, head)
-    yield from hooks.on_settled(Settled(action=changed, move=move, facts=facts, at_ms=now_ms))
+    settled = Settled(action=changed, move=move, facts=facts, at_ms=now_ms)
+    yield from hooks.on_settled(settled, heard=heard)
     refusal = refusal_for(changed, outcome, now_ms)
     if isinstance(outcome, NotSent) and not outcome.curable:
         yield from keep(changed, refusal.recovery(), now_ms)
@@ -258,6 +262,7 @@ RECORDED: Final = frozenset(
     {
         Reason.REQUIRES_APPROVAL,
         Reason.ACTION_EXPIRED,
+        Reason.DENIED_BY_POLICY,
         Reason.MISSING_CONNECTOR,
         Reason.PROVIDER_NOT_LIVE,
         Reason.MISSING_CREDITS,
@@ -273,7 +278,7 @@ LOOKED_BACK: Final = 100
 async def record_refused(
     services: StoreServices, workspace_id: WorkspaceId, refusal: Refusal, *, by: str, tool: str
 ) -> None:
-    """Record that an executor was refused. A failure to record_refused it is ignored."""
+    """Record that an executor was refused. A store that cannot take it now is ignored."""
     if refusal.reason not in RECORDED or refusal.action_id is None:
         return
     begin = partial(

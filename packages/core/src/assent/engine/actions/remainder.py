@@ -24,7 +24,9 @@ from assent.gate.records import (
     OFFERED_AS,
     OUTCOME_TOLD,
     PARTLY,
+    REACHED,
     REFUSED_PEOPLE,
+    REST_OF,
     Action,
     Effect,
     ExecutionState,
@@ -34,6 +36,7 @@ from assent.gate.records import (
 )
 from assent.gate.rules.drift import DRIFTED
 from assent.gate.transitions import FAILED, state_of
+from assent.gate.undo import is_reverse
 from assent.kernel.ids import ActionId, derive_uuid7
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -43,7 +46,7 @@ from assent.present.next_steps import warn_of_part, warn_of_rest
 
 AGAIN_AS: Final = "againActionId"
 OF_THE_FIRST: Final = frozenset(
-    {OBSERVED, OUTCOME_TOLD, DRIFTED, "lastAttempt", REFUSED_PEOPLE, PARTLY, OFFERED_AS}
+    {OBSERVED, OUTCOME_TOLD, DRIFTED, "lastAttempt", REFUSED_PEOPLE, PARTLY, REACHED, OFFERED_AS}
 )
 """Metadata about the sending of the first action, which the new one does not take over."""
 
@@ -66,18 +69,18 @@ def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
             gates=_keep_gates(old),
             cost_credits=0,  # paid with the first action
         ),
-        metadata={**copied.metadata, "restOf": action.action_id},
+        metadata={**copied.metadata, REST_OF: action.action_id},
     )
 
 
 def stage_again(decider: Decider, action_id: ActionId, now_ms: int) -> Transaction[Action]:
-    """Stage the effect of a failed action as a new action of its run, once. Raises `Refusal` unless it
-    failed and still has its content."""
+    """Stage the effect of a failed action as a new action of its run, once. Raises `Refusal` unless it failed and
+    still has its content. A reverse is asked for again on the action that it takes back, which knows of one alone."""
     action, *_ = yield from actions.lock(decider.workspace_id, action_id)
     if (known := action.metadata.get(AGAIN_AS)) is not None:
         found, _ = yield from actions.find(decider.workspace_id, ActionId(known))
         return found
-    if state_of(action) != FAILED or is_erased(action):
+    if state_of(action) != FAILED or is_erased(action) or is_reverse(action.effect):
         raise Refusal(Reason.STALE_REVISION)
     effect = msgspec.structs.replace(action.effect, schedule_ms=None)  # its time has passed
     copied = _copy(action, effect, "again", now_ms)
@@ -145,6 +148,8 @@ def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
     warning = warn_of_part(left)
     warned = msgspec.structs.replace(action.preflight, warnings=(warning, *action.preflight.warnings))
     metadata = {**action.metadata, PARTLY: warning, OFFERED_AS: offered.action_id}
+    if people := len(action.effect.everyone):
+        metadata[REACHED] = f"{people - len(left.effect.everyone)} of {people}"
     return msgspec.structs.replace(action, preflight=warned, metadata=metadata)
 
 

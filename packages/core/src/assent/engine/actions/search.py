@@ -1,8 +1,11 @@
 """The words that people find runs and actions by, in any order and by how they begin.
 
 A row for each run and each action has its words: `about` those of its run and its agent, `body` those of its content.
-It is written in the transaction that stores the content, so it changes with every edit and erasure. SQLite indexes the
-rows by FTS5 and triggers, PostgreSQL by a generated `tsvector`.
+SQLite indexes the rows by FTS5 and triggers, PostgreSQL by a generated `tsvector`.
+
+Staging only queues the run, because the index would take a sixth of all pages that a proposal, its approval and its
+execution write. `indexing` works the queue off before each search. An edit and an erasure write the words in their own
+transaction: nobody may find what is gone.
 """
 
 from __future__ import annotations
@@ -28,6 +31,11 @@ MAX_CHARS: Final = 20_000
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
+def queue(run: Run) -> Transaction[None]:
+    """Leave a run and its actions to the next search."""
+    yield statements.queue_for_search(workspace_id=run.workspace_id, run_id=run.run_id)
+
+
 def index(run: Run, staged: Iterable[Action] = (), name: str = "") -> Transaction[None]:
     """Store the words of a run with those of its actions. `name`: what it is called beside its inputs."""
     said = " ".join((name, describe_run(run.inputs), run.tenant_id or ""))
@@ -44,7 +52,13 @@ def index(run: Run, staged: Iterable[Action] = (), name: str = "") -> Transactio
 
 def index_again(action: Action) -> Transaction[None]:
     """Replace the words of an action's content."""
+    yield from lock(action.workspace_id)
     yield from _put(action.workspace_id, (action.action_id, action.run_id, "", _describe(action)))
+
+
+def lock(workspace_id: WorkspaceId) -> Transaction[None]:
+    """Wait for whoever writes words of the workspace, before the content is read that they are made of."""
+    yield statements.lock_search_texts(workspace_id=workspace_id)
 
 
 def _put(workspace_id: WorkspaceId, *rows: tuple[str, str, str, str]) -> Transaction[None]:

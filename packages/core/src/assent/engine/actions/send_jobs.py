@@ -6,7 +6,10 @@ one that counts; `assent.jobs.sending` runs it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
+
+import msgspec
 
 from assent.engine.core import jobs
 from assent.engine.core.jobs import JobState
@@ -49,8 +52,13 @@ def enqueue(action: Action, due_ms: int, now_ms: int) -> Transaction[None]:
 
 
 def _key(action: Action, due_ms: int) -> str:
+    return f"{_begin_keys(action)}:{due_ms}"
+
+
+def _begin_keys(action: Action) -> str:
+    """Return how the keys of the jobs under the present approval begin."""
     since = action.approval.since if action.approval is not None else 0
-    return f"{action.action_id}:{since}:{due_ms}"
+    return f"{action.action_id}:{since}"
 
 
 def try_again(action: Action, now_ms: int, wait_ms: int) -> Transaction[Action]:
@@ -70,6 +78,17 @@ def find(action: Action) -> Transaction[SendJob | None]:
         after_keys=f"{action.action_id};",
     )
     return from_row(SendJob, rows[0], state=JobState(rows[0]["state"])) if rows else None
+
+
+def list_due(approved: Sequence[Action]) -> Transaction[dict[str, int]]:
+    """Return when the server sends approved actions of a workspace by itself, by their ids; nothing of the others."""
+    beginnings = {_begin_keys(action): str(action.action_id) for action in approved}
+    rows = yield statements.list_send_jobs(
+        workspace_id=approved[0].workspace_id,
+        kind=SEND_JOB,
+        wanted=msgspec.json.encode(list(beginnings)).decode(),
+    )
+    return {beginnings[row["beginning"]]: row["due_ms"] for row in rows}
 
 
 def send_now(action: Action, due_ms: int, now_ms: int) -> Transaction[None]:

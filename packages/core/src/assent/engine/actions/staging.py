@@ -20,17 +20,13 @@ from assent.engine.core.services import EffectServices
 from assent.engine.core.tenancy import Principal, add_tenant
 from assent.gate.mail import reached_addresses
 from assent.gate.pictures import IMAGE, make_media, name_path
-from assent.gate.preflight import (
-    Readiness,
-    explain_expiry,
-    extend_expiry,
-    preflight,
-)
+from assent.gate.preflight import Readiness, explain_expiry, extend_expiry, preflight
 from assent.gate.records import (
     MEASURE_AFTER,
     NAME,
     OWN_WORDS,
     PROPOSAL,
+    REASON,
     Action,
     Asset,
     Effect,
@@ -93,6 +89,8 @@ class Request(Record, kw_only=True):
     tenant_id: TenantId | None = None
     parent_run_id: RunId | None = None
     key: str | None = None
+    reason: str = ""
+    """Why the agent wants this, in its own words."""
     webhook_url: str | None = None
     run_id: RunId | None = None
     """A run that was begun before and is finished now."""
@@ -151,12 +149,20 @@ async def build(
     proposal = request.principal.propose(request.operator)
     names: list[str] = []
     if preparation.effects:
-        taken = set(await services.store.read(lambda: actions.list_names(workspace_id)))
+        taken = set(await services.store.read(lambda: actions.list_names(workspace_id, now_ms)))
         names = [choose_name(each.effect.channel, taken) for each in preparation.effects]
     staged = tuple(
         [
             await new_action(
-                services, run, assets, effect, position, readiness[position], proposal, names[position]
+                services,
+                run,
+                assets,
+                effect,
+                position,
+                readiness[position],
+                proposal,
+                names[position],
+                request.reason,
             )
             for position, effect in enumerate(preparation.effects)
         ]
@@ -172,9 +178,9 @@ async def build(
     return StagedRun(run, assets, staged, made)
 
 
-def choose_name(channel: str, taken: set[str]) -> str:
-    """Return the channel, with a number if an open action of the workspace has that name."""
-    name = next(each for each in chain([channel], (f"{channel}:{n}" for n in count(2))) if each not in taken)
+def choose_name(wanted: str, taken: set[str]) -> str:
+    """Return the name, such as a channel, with a number if it is in use."""
+    name = next(each for each in chain([wanted], (f"{wanted}:{n}" for n in count(2))) if each not in taken)
     taken.add(name)
     return name
 
@@ -223,9 +229,9 @@ def store(staged: StagedRun, caller: Principal, most: int, *, begun: bool) -> Tr
     """Store a preparation and its event. The row of a run begun before exists. Returns whether its
     actions are held, because the caller has more than `most` proposals that wait."""
     run, now_ms = staged.run, staged.run.created_ms
-    proposer, hold = caller.agent, None
+    proposer, hold, heard = caller.agent, None, True
     if staged.actions:
-        hold = yield from flood.judge(run.workspace_id, proposer, most, now_ms)
+        hold, heard = yield from flood.judge(run.workspace_id, proposer, most, now_ms)
     if run.tenant_id is not None:
         yield from add_tenant(run.workspace_id, run.tenant_id, run.tenant_id, now_ms)
     if not begun:
@@ -234,7 +240,7 @@ def store(staged: StagedRun, caller: Principal, most: int, *, begun: bool) -> Tr
         yield from actions.insert_asset(asset)
     for action in staged.actions:
         yield from actions.insert_action(action, proposed_by=proposer, held=hold is not None)
-    yield from search.index(run, staged.actions)
+    yield from search.queue(run)
     body = {
         "operator": run.operator,
         "tool": run.tool,
@@ -268,7 +274,8 @@ def store(staged: StagedRun, caller: Principal, most: int, *, begun: bool) -> Tr
             pictures=staged.pictures,
             proposer=proposer,
             held=hold,
-        )
+        ),
+        heard=heard,
     )
     return hold is not None
 
@@ -290,6 +297,7 @@ async def new_action(
     readiness: Readiness,
     proposal: dict[str, Any],
     name: str,
+    reason: str = "",
 ) -> Action:
     now_ms = run.created_ms
     effect = msgspec.structs.replace(
@@ -334,6 +342,7 @@ async def new_action(
             **staged.metadata,
             **({OWN_WORDS: True} if staged.own_words else {}),
             **({MEASURE_AFTER: services.limits.measure_after_ms} if measured else {}),
+            **({REASON: reason} if reason else {}),
             PROPOSAL: proposal,
             NAME: name,
         },
@@ -356,6 +365,7 @@ def answer_prepared(
     It has the review link of the run (E6), and its stop rule is that of the guide (E15).
     """
     around: dict[str, Circumstances] = {}
+    links = outlook.links.get(run.run_id) if outlook is not None else None
     if outlook is not None:
         around = {action.action_id: outlook.describe(action) for action in staged}
     visible = tuple(add_address(services, asset) for asset in assets)
@@ -377,7 +387,7 @@ def answer_prepared(
         tenant_id=run.tenant_id,
         assets=tuple(guidance.brief_view(asset) for asset in visible),
         actions=tuple(guidance.action_view(action) for action in staged),
-        review_url=services.links.review_url(run.workspace_id, run.run_id, run.created_ms, caller.link_scope),
+        review_url=links.review_url if links else circumstances.sign_link(services, caller, run.run_id),
         agent_guide=guide,
         stop_rule=guide.stop_rule,
         side_effects_prepared_but_not_fired=tuple(map(name_of, staged)),

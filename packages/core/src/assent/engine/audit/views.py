@@ -164,29 +164,35 @@ LOOKED_AT: Final = 60
 """Bound on the decisions of a run that are read."""
 
 
-class LastDecision(WireRecord, kw_only=True):
+class GivenDecision(WireRecord, kw_only=True):
     what: str
     by: str
     at_ms: int
     assurance: str
     via: str
     comment: str
+    changed: tuple[str, ...] = ()
+    """The parts of the content that an edit changed."""
 
 
-def last_decision(action: Action) -> Transaction[LastDecision | None]:
-    """None if the newest decisions of the run have none about the action."""
+def list_decisions(action: Action) -> Transaction[tuple[GivenDecision, ...]]:
+    """Return the decisions about an action, the newest first, of the newest ones of its run."""
     page = yield from stream_events(
         action.workspace_id, action.run_id, kinds=tuple(DECISIONS), before=AuditCursor(), most=LOOKED_AT
     )
+    found = []
     for event in page.events:
         facts: dict[str, Any] = msgspec.json.decode(event.body)
         if facts.get("actionId") == action.action_id:
-            return LastDecision(
-                what=DECISIONS[event.kind],
-                by=str(facts.get("by", "")),
-                at_ms=event.at_ms,
-                assurance=str(facts.get("assurance", "")),
-                via=str(facts.get("via", "")),
-                comment=str(facts.get("reason") or facts.get("text") or ""),
+            found.append(
+                GivenDecision(
+                    what=DECISIONS[event.kind],
+                    by=str(facts.get("by", "")),
+                    at_ms=event.at_ms,
+                    assurance=str(facts.get("assurance", "")),
+                    via=str(facts.get("via", "")),
+                    comment=str(facts.get("reason") or facts.get("text") or ""),
+                    changed=tuple(facts.get("changed", ())) if event.kind == "action_edit" else (),
+                )
             )
-    return None
+    return tuple(found)

@@ -52,14 +52,14 @@ class Grantor(Record, kw_only=True):
     """The field of a token answer that names the account."""
 
 
-class OAuthClient(Record):
+class ClientCredentials(Record):
     """This server's registration with an authorisation server; empty until it is set."""
 
     client_id: str | None = None
     client_secret: str | None = None
 
     def __repr__(self) -> str:
-        return f"Client({self.client_id!r})"
+        return f"ClientCredentials({self.client_id!r})"
 
 
 class OAuthProvider(Record, kw_only=True):
@@ -68,7 +68,7 @@ class OAuthProvider(Record, kw_only=True):
     id: str
     grantor: Grantor
     scopes: tuple[str, ...]
-    client: OAuthClient
+    client: ClientCredentials
     base: str | None = None
 
     @property
@@ -111,7 +111,7 @@ class OAuthProvider(Record, kw_only=True):
 
 
 def make_provider(
-    connector: str, grantor: Grantor, scopes: tuple[str, ...], client: OAuthClient, base: str | None
+    connector: str, grantor: Grantor, scopes: tuple[str, ...], client: ClientCredentials, base: str | None
 ) -> OAuthProvider:
     """Return a connector's authorisation. A base on the authorisation server's own host replaces
     nothing."""

@@ -14,22 +14,18 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.distribution import AGENT
 from assent.kernel.structs import Record
 from assent.net.http_outcomes import failure
 from assent.ports import NotSent, OutcomeUnknown
 
-if TYPE_CHECKING:
-    import ssl
-
 log = logging.getLogger("assent.connect")
 
 MAX_ANSWER_BYTES: Final = 4 * 1_048_576
-AGENT: Final = "Assent/0.1"
 HIDDEN: Final = b"[redacted]"
 
 
@@ -87,6 +83,8 @@ async def exchange(
     """
     import httpx
 
+    from assent.net.outgoing import load_trust
+
     sent = {"user-agent": AGENT, "accept": "application/json", **(headers or {})}
     if token is not None:
         sent["authorization"] = f"Bearer {token}"
@@ -99,7 +97,7 @@ async def exchange(
         "trust_env": False,
         "follow_redirects": False,
         "timeout": patience,
-        "verify": _load_trust(),
+        "verify": load_trust(),
     }
     host = httpx.URL(url).host
     try:
@@ -129,14 +127,6 @@ async def exchange(
     answered = bytes(gathered).replace(token.encode(), HIDDEN) if token else bytes(gathered)
     found = {name.lower(): value for name, value in response.headers.items()}
     return Exchanged(response.status_code, _json(answered), found)
-
-
-@cache
-def _load_trust() -> ssl.SSLContext:
-    """Load the CA certificates once: loading costs more than a request."""
-    import httpx
-
-    return httpx.create_ssl_context(trust_env=False)
 
 
 def _json(text: bytes) -> Any:

@@ -73,6 +73,6 @@ class KeyAccess:
         if found is not None and found.state is ConnectionState.EXPIRED:
             return f"{self._explain_end(found)} Connect it again."
         return (
-            f"{self.label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
+            f"{self.label} is not connected. Enter its key on the page for it, or in a terminal of "
             f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"
         )

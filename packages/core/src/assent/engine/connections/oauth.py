@@ -25,10 +25,10 @@ import msgspec
 
 from assent.engine.connections import grants
 from assent.engine.connections.grants import (
+    ClientCredentials,
     GrantEnded,
     GrantFailed,
     Grantor,
-    OAuthClient,
     OAuthProvider,
     make_provider,
 )
@@ -187,7 +187,7 @@ class OAuthAccess:
     ) -> OAuthAccess:
         """Return the access of a connector. `client` is this server's id and secret there. All processes of the store
         share the renewal of its tokens. `base` replaces the public URLs of pages and API."""
-        provider = make_provider(info.id, grantor, scopes, OAuthClient(*client), base)
+        provider = make_provider(info.id, grantor, scopes, ClientCredentials(*client), base)
         turns = StoredLocks(services.store, services.clock, services.new_id)
         return cls(provider, info.label, services.connections, turns, services.clock)
 

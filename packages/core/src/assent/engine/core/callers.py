@@ -29,9 +29,8 @@ Caller = tuple[WorkspaceId, str]
 class SeenCallers:
     """The callers that this process has seen."""
 
-    def __init__(self, store: Store, *, flush_seconds: float = FLUSH_SECONDS) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._flush_seconds = flush_seconds
         self._gathered: dict[Caller, int] = {}
         self._flushing: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
@@ -58,7 +57,7 @@ class SeenCallers:
 
     async def _flush_later(self) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), self._flush_seconds)
+            await asyncio.wait_for(self._closing.wait(), FLUSH_SECONDS)
         self._flushing = None
         await self.flush()
 

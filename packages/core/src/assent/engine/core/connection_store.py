@@ -16,14 +16,7 @@ import msgspec
 
 from assent.engine.core import jobs, journal
 from assent.engine.core.vault import Seal, SealBroken, Vault
-from assent.gate.connection import (
-    Access,
-    Account,
-    Connection,
-    ConnectionState,
-    NewConnection,
-    OpenedSecrets,
-)
+from assent.gate.connection import Access, Account, Connection, ConnectionState, NewConnection, OpenedSecrets
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal, bad_argument

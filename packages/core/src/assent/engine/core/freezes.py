@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
+import msgspec
+
 from assent.engine.core import journal
 from assent.gate.records import Action, Freeze, find_stop
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
@@ -31,12 +33,21 @@ from assent.ports import Row, Rows, Transaction
 from assent.present.refusals import refuse_frozen
 from assent.sql.loader import statements
 
+FROZEN: Final = "sending_frozen"
+"""The event of a freeze."""
 LOOK_AGAIN_MS: Final = 20 * SECOND_MS
 """How long a job that would send waits before it looks whether the freeze has ended."""
 
 
 def freeze(
-    workspace_id: WorkspaceId, now_ms: int, *, by: str, why: str, agent: str = "", label: str = ""
+    workspace_id: WorkspaceId,
+    now_ms: int,
+    *,
+    by: str,
+    why: str,
+    agent: str = "",
+    label: str = "",
+    person_id: str = "",
 ) -> Transaction[bool]:
     """Stop sending in a workspace; `SYSTEM_WORKSPACE` for every one; for one `agent` (`Principal.agent`), called
     `label`, alone. Returns False if it was stopped."""
@@ -45,9 +56,21 @@ def freeze(
     )
     if not stored:
         return False
-    facts = {"by": by, "why": why, **_name(agent, label)}
-    yield from journal.note(workspace_id, "sending_frozen", facts, now_ms)
+    who = {"personId": person_id} if person_id else {}
+    facts = {"by": by, "why": why, **who, **_name(agent, label)}
+    yield from journal.note(workspace_id, FROZEN, facts, now_ms)
     return True
+
+
+def was_set_by(held: Freeze, person_id: str) -> Transaction[bool]:
+    """Whether a person set this freeze, by its event: a name can be another's tomorrow, and that of a command."""
+    workspace_id = held.workspace_id
+    rows = yield statements.list_events_of_kind(
+        workspace_id=workspace_id, stream_id=workspace_id, kind=FROZEN
+    )
+    noted = [msgspec.json.decode(row["body"]) for row in rows]
+    of_it = [each for each in noted if each.get("agentId", "") == held.agent]
+    return bool(of_it) and of_it[-1].get("personId") == person_id
 
 
 def unfreeze(

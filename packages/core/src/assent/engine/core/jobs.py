@@ -23,12 +23,7 @@ import msgspec
 
 from assent.gate.next_try import RETRY_PAUSES_MS
 from assent.kernel.ids import SYSTEM_WORKSPACE, JobId, WorkspaceId, derive_uuid7
-from assent.kernel.limits import (
-    CLOCKS_APART_MS,
-    JOB_LEASE_MS,
-    JOB_RETENTION_MS,
-    MINUTE_MS,
-)
+from assent.kernel.limits import CLOCKS_APART_MS, JOB_LEASE_MS, JOB_RETENTION_MS, MINUTE_MS
 from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
@@ -169,11 +164,16 @@ def enqueue_next(kind: str, every_ms: int, now_ms: int) -> Transaction[bool]:
     return (yield from enqueue(SYSTEM_WORKSPACE, kind, f"{key} {now_ms}", {}, due_ms=due_ms, now_ms=now_ms))
 
 
-def list_ready(kinds: Mapping[str, JobKind], most: int) -> Transaction[list[ReadyJob]]:
-    """List the jobs of these kinds that can be claimed first, and when."""
+def list_ready(kinds: Mapping[str, JobKind], now_ms: int, most: int) -> Transaction[list[ReadyJob]]:
+    """List the jobs of these kinds that can be claimed now; if there is none, the next one and when."""
     yield statements.plan_by_size()
     leases = msgspec.json.encode({name: kind.lease_ms for name, kind in kinds.items()}).decode()
-    return [from_row(ReadyJob, row) for row in (yield statements.list_ready_jobs(leases=leases, most=most))]
+    # One row at first: most jobs wait for a later day, and a poll follows every decision.
+    rows = yield statements.list_ready_jobs(leases=leases, most=1)
+    if any(row["ready_ms"] <= now_ms for row in rows):
+        rows = yield statements.list_ready_jobs(leases=leases, most=most)
+    # Servers that are asked apart answer in no common order.
+    return [from_row(ReadyJob, row) for row in sorted(rows, key=lambda row: row["ready_ms"])]
 
 
 def claim(ready: ReadyJob, lease_ms: int, now_ms: int, worker: str) -> Transaction[Job | None]:

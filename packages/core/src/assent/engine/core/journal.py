@@ -18,7 +18,8 @@ Appending. A transaction gets a head in one of three ways and passes it to `appe
 
 - `lock_head` locks the head row until the transaction ends. On PostgreSQL this is SELECT … FOR UPDATE,
   and a missing head is inserted first, so that a new stream can be locked too. On SQLite the
-  transaction already runs in the one writer, so the statement only reads.
+  transaction already runs in the one writer, so the statement only reads. The statement that locks an action
+  does the same for the stream of its run.
 - `lock_seen` locks a head that the same transaction has read before without a lock. On SQLite it runs
   no statement, because no other writer can run in between. On PostgreSQL it reads the row again and
   returns the present head.

@@ -63,7 +63,7 @@ _abandoned: Counter[str] = Counter()
 """How many threads of each extension do not return."""
 
 
-async def call_extension(owner: str, name: str, work: Callable[[], T], seconds: float = SECONDS) -> T:
+async def call_extension(owner: str, name: str, work: Callable[[], T]) -> T:
     """Return the result of a function of the extension `owner`. A hang or an exception is logged and
     raises `Refusal`; a `Refusal` passes."""
     with _lock:
@@ -73,7 +73,7 @@ async def call_extension(owner: str, name: str, work: Callable[[], T], seconds: 
         raise refuse_extension(name, f"{waiting} earlier calls have not ended")
     future = start_thread(owner, work)
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(SECONDS):
             return await asyncio.wrap_future(future)
     except Refusal:
         raise
@@ -81,19 +81,19 @@ async def call_extension(owner: str, name: str, work: Callable[[], T], seconds: 
         if future.done():
             log.exception("%s failed", name)
             raise refuse_extension(name, "it raised TimeoutError") from None
-        log.error("%s did not end within %g seconds; its thread is abandoned", name, seconds)
+        log.error("%s did not end within %g seconds; its thread is abandoned", name, SECONDS)
         _abandon(owner, future)
-        raise refuse_extension(name, f"it took longer than {seconds:g} seconds") from None
+        raise refuse_extension(name, f"it took longer than {SECONDS:g} seconds") from None
     except Exception as error:
         log.exception("%s failed", name)
         raise refuse_extension(name, f"it raised {type(error).__name__}") from error
 
 
-async def await_extension(name: str, call: Awaitable[T], seconds: float = SECONDS) -> T:
+async def await_extension(name: str, call: Awaitable[T]) -> T:
     """Return the result of an extension's asynchronous function. One that does not end or raises is
     logged and raises `Refusal`; a `Refusal` passes."""
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(SECONDS):
             return await call
     except Refusal:
         raise

@@ -121,8 +121,9 @@ class PageLinks:
     token would go to the program that holds the port."""
     shell_command: Callable[..., str]
     """A command of this installation on the same data, for a person to paste into a terminal."""
-    client_entry: Callable[[Mapping[str, str]], dict[str, Any]]
-    """Returns the client configuration of a process on the same data, with these variables."""
+    client_entry: Callable[[Mapping[str, str]], dict[str, Any]] | None
+    """Returns the client configuration of a process on the same data, with these variables. None on PostgreSQL, where
+    a client's file would have to hold the secrets of the server."""
     phone_url: str = ""
     """The base URL, if other devices can reach it."""
     bound_here: bool = False

@@ -89,9 +89,9 @@ class Principal(Record):
     """The rate of its workspace, if that has one of its own."""
 
     asked: tuple[str, ...] | None = None
-    """The scopes for which a client asked that got this key by OAuth. None for any other key."""
+    """The scopes that an OAuth client asked for; None for a key that no client got."""
     is_confirmed: bool = True
-    """Whether its client is known to have this access token: it was used before."""
+    """Whether the access token was used before, so its client is known to have it."""
 
     @property
     def name(self) -> str:
@@ -143,9 +143,6 @@ def lack_key(*, signup_open: bool) -> Refusal:
 class TokenEnded(Refusal):
     """`invalid_api_key` for the access token of a client, which can renew it or sign in again."""
 
-    def __init__(self) -> None:
-        super().__init__(Reason.INVALID_API_KEY)
-
 
 class Workspace(Record):
     workspace_id: WorkspaceId
@@ -167,8 +164,13 @@ class KeyRecord(Record):
     toolsets: tuple[str, ...] = ()
     client_dialog: bool = True
     client: str | None = None
-    """The host of the client that got it by OAuth. Such a key ends with its access token, and is renewed by it."""
+    """The host of the OAuth client that got it, and renews it."""
     first_key_id: KeyId | None = None
+    person_id: str | None = None
+
+    def can_be_ended_by(self, person_id: str) -> bool:
+        """Whether a person who is no owner may revoke it: they let its client in."""
+        return self.client is not None and self.person_id == person_id
 
     @property
     def agent(self) -> str:
@@ -465,7 +467,7 @@ def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
         granted = yield statements.find_client_grant(workspace_id=ids.workspace_id, key_id=ids.key_id)
         ended = ended or not granted or not (yield from has_member(ids.workspace_id, row["person_id"]))
     if ended:
-        raise Refusal(Reason.INVALID_API_KEY) if row["client"] is None else TokenEnded()
+        raise (Refusal if row["client"] is None else TokenEnded)(Reason.INVALID_API_KEY)
     if row["workspace_name"] is None:
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
     return Principal(
@@ -487,8 +489,10 @@ def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
 
 def has_member(workspace_id: WorkspaceId, person_id: str) -> Transaction[bool]:
     """Whether a person is in a workspace, and was not removed from the server."""
-    named = {"workspace_id": SYSTEM_WORKSPACE, "person_id": person_id, "place": workspace_id}
-    return bool((yield statements.find_member(**named)))
+    known = yield statements.find_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id)
+    if not known or known[0]["role"] == "owner":
+        return bool(known)
+    return bool((yield statements.find_membership(workspace_id=workspace_id, person_id=person_id)))
 
 
 LOCAL_PRINCIPAL: Final = Principal(

@@ -21,15 +21,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from assent.engine.definitions.files import ANSWERS, SUFFIXES, DocumentRefused, load_document, refuse_size
 from assent.kernel.structs import Record
-from assent.workflow import (
-    Compiled,
-    Definition,
-    DefinitionRefused,
-    Issue,
-    Warning,
-    compile_definition,
-    parse,
-)
+from assent.workflow import Compiled, Definition, DefinitionRefused, Issue, Warning, compile_definition, parse
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import sys
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from functools import partial
@@ -20,7 +21,7 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, indexing
 from assent.engine.audit.log import Signer, read_signed_erasures
 from assent.engine.core import journal
 from assent.engine.core.services import Services
@@ -120,6 +121,8 @@ class PersonEraser:
 
     async def _search(self) -> AsyncIterator[FoundRow]:
         matcher = self._matcher()
+        # Words that a search would make of what is read here are to be found, and not to be stored after it was erased.
+        await indexing.catch_up(self._store, most=sys.maxsize)
         for place in self._places:
             after = place.first()
             while rows := await self._store.read(Single(place.page(after, self._workspace_id, PAGE))):

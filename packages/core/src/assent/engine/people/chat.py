@@ -2,7 +2,7 @@
 
 An installation is a notification target of a workspace; its address holds the app's secrets. A link says that an
 account, as that installation reports it, is a person. It is stored as an identity whose issuer is the installation, so
-that another installation, whose owner can sign anything, speaks for nobody here. Whoever is removed has no link.
+that another installation, whose owner can sign anything, speaks for no one here. Removing a person removes the link.
 """
 
 from __future__ import annotations

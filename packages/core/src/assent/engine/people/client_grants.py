@@ -1,10 +1,10 @@
-"""What a person allowed a client by OAuth: a code that works once, an access token, refresh tokens that rotate.
+"""Grants of OAuth clients: a code that works once, an access token, refresh tokens that rotate.
 
 The access token is an API key (`tenancy`): its hash is in the same table, and it is listed and revoked with the others.
-The key is made when the person allows it, and each exchange gives it another secret. A refresh token has a generation.
-The newest one renews; the one before it gets the same answer again until the client has used its new access token, so
-that a lost answer locks nobody out. Any other that this server signed was used before: somebody copied it, and the
-grant ends with all of its tokens. So it does when a code comes a second time.
+The key is issued when a person lets the client in, and each exchange replaces its secret. A refresh token has a
+generation. The newest one renews. The one before it does so again until the client has used its new access token, so a
+lost answer locks no one out; the tokens of the lost answer end. Any other one was used or replaced before, so it was
+copied: the grant is revoked with all of its tokens. The same happens when a code is used twice.
 
 Randomness is an argument, because a store may run a transaction twice.
 """
@@ -14,17 +14,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import uuid
-from typing import Final
+from typing import Any, Final
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, KeyIds, KeyMode, KeyOptions
 from assent.kernel.ids import KeyId, WorkspaceId
-from assent.kernel.limits import (
-    ACCESS_TOKEN_TTL_MS,
-    CLIENT_CODE_TTL_MS,
-    CLIENT_GRANT_TTL_MS,
-    CLOCKS_APART_MS,
-)
+from assent.kernel.limits import ACCESS_TOKEN_TTL_MS, CLIENT_CODE_TTL_MS, CLIENT_GRANT_TTL_MS, CLOCKS_APART_MS
 from assent.kernel.structs import Record
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.ports import Row, Transaction
@@ -39,7 +34,7 @@ BY_REUSE: Final = "the server, because a token came a second time,"
 
 
 class RefreshToken(Record):
-    """A refresh token that this server signed, or with generation 0 a code. Whether it still works is stored."""
+    """A refresh token, or a code with generation 0. The store knows whether it still works."""
 
     ids: KeyIds
     generation: int
@@ -54,8 +49,7 @@ class RefreshToken(Record):
         return hash_text(self.secret.hex())
 
     def derive(self, salt: bytes, purpose: bytes) -> bytes:
-        """A secret that follows from this token and a stored salt, so that an equal request gets an equal answer. Who
-        knows one of the two knows nothing."""
+        """Derive a secret from this token and a salt. Neither alone reveals it."""
         return hmac.digest(self.secret, salt + purpose, "sha256")[:SECRET_BYTES]
 
 
@@ -84,26 +78,19 @@ def allow(
     workspace_id: WorkspaceId,
     entropy: KeyEntropy,
     now_ms: int,
-    asked: tuple[str, ...],
-    bound_to: dict[str, str],
     options: KeyOptions,
+    bound_to: dict[str, str],
     *,
     by: str,
 ) -> Transaction[KeyIds]:
-    """Make the key of a client, whose secret nobody has. `bound_to` names the client and its request."""
+    """Issue the key of a client. Its secret is thrown away: a code will replace it. `bound_to` names the client and its
+    request."""
     ends_ms = now_ms + CLIENT_CODE_TTL_MS
-    made: KeyOptions = {**options, "expires_ms": ends_ms}
-    ids = KeyIds(
-        workspace_id, (yield from tenancy.issue_key(workspace_id, entropy, now_ms, by=by, **made)).key_id
-    )
-    allowed = {
-        "asked": " ".join(asked),
-        "scopes": " ".join(options["scopes"]),
-        "ends_ms": ends_ms,
-        **bound_to,
-    }
-    yield statements.insert_client_grant(workspace_id=workspace_id, key_id=ids.key_id, **allowed)
-    return ids
+    until: KeyOptions = {**options, "expires_ms": ends_ms}
+    key_id = (yield from tenancy.issue_key(workspace_id, entropy, now_ms, by=by, **until)).key_id
+    named: dict[str, Any] = {"scopes": " ".join(options["scopes"]), **bound_to}
+    yield statements.insert_client_grant(workspace_id=workspace_id, key_id=key_id, ends_ms=ends_ms, **named)
+    return KeyIds(workspace_id, key_id)
 
 
 def find(ids: KeyIds) -> Transaction[Row | None]:
@@ -117,11 +104,10 @@ def redeem(
     redirect_hash: str | None,
     challenge: str,
     secret: bytes,
-    salt: bytes,
     now_ms: int,
 ) -> Transaction[ClientTokens | None]:
-    """Exchange a code for the first tokens. Returns None for one that does not fit, which is used up all the same. One
-    that was used before ends what came of it."""
+    """Exchange a code for the first tokens. Returns None for one that does not fit, which is used up all the same. A
+    second use revokes the grant."""
     ids = code.ids
     rows = yield statements.use_client_code(workspace_id=ids.workspace_id, key_id=ids.key_id)
     if not rows:
@@ -138,31 +124,28 @@ def redeem(
     mode = yield from _find_mode(ids)
     if not fits or mode is None:
         return None
-    first = RefreshToken(ids, 0, secret)
-    return (yield from _give(first, mode, tuple(row["scopes"].split()), salt, now_ms))
+    return (yield from _give(RefreshToken(ids, 0, secret), mode, tuple(row["scopes"].split()), b"", now_ms))
 
 
 def renew(
     given: RefreshToken, client_hash: str, scopes: tuple[str, ...], salt: bytes, now_ms: int
 ) -> Transaction[ClientTokens | None]:
-    """Exchange a refresh token for the next tokens, with scopes of its grant. Returns None if it does not work (any
-    more)."""
+    """Exchange a refresh token for the next tokens, with scopes of its grant. Returns None if it no longer works."""
     ids = given.ids
     rows = yield statements.lock_client_grant(workspace_id=ids.workspace_id, key_id=ids.key_id)
     if not rows or given.generation > rows[0]["generation"]:  # the store is older than the token
         return None
     row = rows[0]
-    repeats = bool(row["salt"]) and given.generation == row["generation"] - 1
-    known = row["previous_hash" if repeats else "refresh_hash"]
-    is_known = repeats or given.generation == row["generation"]
-    if row["client_hash"] != client_hash or not is_known or not hmac.compare_digest(known, given.hashed):
+    repeats = bool(row["salt"]) and hmac.compare_digest(row["previous_hash"], given.hashed)
+    is_known = repeats or hmac.compare_digest(row["refresh_hash"], given.hashed)
+    if row["client_hash"] != client_hash or not is_known:
         yield from tenancy.revoke_key(ids.workspace_id, ids.key_id, now_ms, by=BY_REUSE)
         return None
     mode = yield from _find_mode(ids)
     if row["ends_ms"] <= now_ms or mode is None:
         return None
-    salt = bytes.fromhex(row["salt"]) if repeats else salt
-    return (yield from _give(given, mode, scopes, salt, now_ms, repeatable=True))
+    # With the tokens that the first request got, a client could not be told from a thief who asked before it.
+    return (yield from _give(given, mode, scopes, salt, now_ms))
 
 
 def _find_mode(ids: KeyIds) -> Transaction[KeyMode | None]:
@@ -173,15 +156,9 @@ def _find_mode(ids: KeyIds) -> Transaction[KeyMode | None]:
 
 
 def _give(
-    before: RefreshToken,
-    mode: KeyMode,
-    scopes: tuple[str, ...],
-    salt: bytes,
-    now_ms: int,
-    *,
-    repeatable: bool = False,
+    before: RefreshToken, mode: KeyMode, scopes: tuple[str, ...], salt: bytes, now_ms: int
 ) -> Transaction[ClientTokens]:
-    """Store and return the tokens that follow."""
+    """Store and return the tokens that follow. Without a salt the token before them does not renew again."""
     at, ids = {"workspace_id": before.ids.workspace_id, "key_id": before.ids.key_id}, before.ids
     access_token = tenancy.compose_key(mode, ids.workspace_id, ids.key_id, before.derive(salt, b"access"))
     following = RefreshToken(ids, before.generation + 1, before.derive(salt, b"refresh"))
@@ -196,18 +173,18 @@ def _give(
         generation=following.generation,
         refresh_hash=following.hashed,
         previous_hash=before.hashed,
-        salt=salt.hex() if repeatable else "",
+        salt=salt.hex(),
         ends_ms=now_ms + CLIENT_GRANT_TTL_MS,
     )
     return ClientTokens(access_token, following, scopes)
 
 
 def confirm(ids: KeyIds) -> Transaction[None]:
-    """The client used its newest access token: the refresh token before it ends."""
+    """Note that the client used its newest access token, so the refresh token before it ends."""
     yield statements.confirm_client_grant(workspace_id=ids.workspace_id, key_id=ids.key_id)
 
 
 def forget_ended(now_ms: int, most: int) -> Transaction[int]:
-    """Delete grants that nobody redeemed or renewed, and end their keys. Returns their number."""
+    """Delete expired grants, and revoke their keys. Returns their number."""
     yield statements.end_forgotten_client_keys(now_ms=now_ms, most=most)
     return len((yield statements.delete_ended_client_grants(now_ms=now_ms, most=most)))

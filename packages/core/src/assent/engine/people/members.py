@@ -18,7 +18,7 @@ from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
 from assent.kernel.structs import Record, from_record, from_row
-from assent.ports import Transaction
+from assent.ports import Bound, Transaction
 from assent.sql.loader import statements
 
 TERMINAL: Final = "terminal"
@@ -63,7 +63,15 @@ def add(person: Person, places: tuple[WorkspaceId, ...], now_ms: int, *, by: str
 
 def insert(person: Person, places: tuple[WorkspaceId, ...], now_ms: int) -> Transaction[None]:
     """Store a new person whose e-mail address an owner or an issuer vouches for."""
-    yield statements.insert_person(
+    yield _insert(person, now_ms)
+    yield statements.vouch_for_email(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id)
+    for workspace_id in places:
+        yield from join(workspace_id, person, now_ms)
+    yield from people.store_name(person)
+
+
+def _insert(person: Person, now_ms: int) -> Bound:
+    return statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person.person_id,
         name=person.name,
@@ -71,10 +79,6 @@ def insert(person: Person, places: tuple[WorkspaceId, ...], now_ms: int) -> Tran
         email=person.email,
         created_ms=now_ms,
     )
-    yield statements.vouch_for_email(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id)
-    for workspace_id in places:
-        yield from join(workspace_id, person, now_ms)
-    yield from people.store_name(person)
 
 
 def describe(person: Person, places: tuple[WorkspaceId, ...]) -> dict[str, object]:
@@ -123,14 +127,7 @@ def join_by_claim(
     workspace_id: WorkspaceId, person: Person, entropy: bytes, now_ms: int, *, device: str
 ) -> Transaction[SignedIn]:
     """Add the person who claims a signup to its workspace, with the assurance of a link (C26)."""
-    yield statements.insert_person(
-        workspace_id=SYSTEM_WORKSPACE,
-        person_id=person.person_id,
-        name=person.name,
-        role=person.role.value,
-        email=person.email,
-        created_ms=now_ms,
-    )
+    yield _insert(person, now_ms)
     yield from join(workspace_id, person, now_ms)
     facts = {"by": "signup", "assurance": Assurance.LINK.value}
     return (

@@ -153,6 +153,12 @@ def _ask_about_change(listeners: tuple[Listener, ...], action: Action, now_ms: i
     yield from _enqueue(listeners, action.workspace_id, action.run_id, "changed", now_ms, about=about)
 
 
+def ask_about_change(action: Action, now_ms: int) -> Transaction[None]:
+    """As above, of a change that no hook tells of."""
+    listeners = yield from hooks.list_listeners(action.workspace_id)
+    yield from _ask_about_change(listeners, action, now_ms)
+
+
 def ask_about_staged(staged: Staged) -> Transaction[None]:
     """Enqueue the note that something waits: about the run, or once about a flood of proposals."""
     workspace_id, now_ms = staged.workspace_id, staged.at_ms

@@ -20,9 +20,9 @@ that the store was restored, even if the file was copied by hand.
 
 Another server may have taken over the database, without the last writes. The store keeps which history its server
 continues: the system, the timeline, and whether a commit waits for a standby. A server with another timeline was
-promoted; one with another system was filled from a copy. If commits did not wait, the newest may be gone, and what was
-sent by them looks unsent. It is then held as after a restore. So is what a copy in another database has, whose first
-one may have sent more.
+promoted; one with another system was filled from a copy. Where tables are spread over several servers, the timeline
+counts the promotions of all. If commits did not wait, the newest may be gone, and what was sent by them looks unsent.
+It is then held as after a restore. So is what a copy in another database has, whose first one may have sent more.
 """
 
 from __future__ import annotations

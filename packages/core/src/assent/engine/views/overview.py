@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+import msgspec
+
 from assent.engine.actions import actions, hooks
 from assent.engine.actions.hooks import StatusPart, StatusQuery
+from assent.engine.core import tenancy
 from assent.gate.effects import EffectTypes
-from assent.gate.records import WORKFLOW, Action, Status
-from assent.kernel.ids import WorkspaceId, first_uuid7
+from assent.gate.records import WORKFLOW, Action, Assurance, Status
+from assent.kernel.ids import ActionId, WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.ports import Transaction
-from assent.present.status_report import Section, find_section
+from assent.present.status_report import Section, find_section, list_undone
 from assent.sql.loader import statements
 
 RECENT_MS: Final = 30 * DAY_MS
@@ -36,11 +39,31 @@ MOST_COUNTED: Final = 1_000
 """Bound of a count."""
 
 
+REVIEWED_MS: Final = 2 * DAY_MS
+"""How far back rejections and edits are told."""
+
+REVIEWS_READ: Final = 30
+
+
+class Review(Record):
+    """A rejection or an edit that still stands."""
+
+    action: Action
+    by: str
+    assurance: str
+    at_ms: int
+    changed: tuple[str, ...]
+    """The parts of the content that an edit changed."""
+
+
 class Overview(Record, kw_only=True):
     """The entries of each section, newest first, and their totals."""
 
     sections: dict[Section, tuple[Action, ...]]
     counts: dict[str, int]
+    edited: dict[ActionId, Review]
+    """Who changed what waits."""
+    rejected: tuple[Review, ...]
     parts: tuple[StatusPart, ...]
     """What extensions add."""
 
@@ -56,13 +79,46 @@ def read_overview(
     if tenant_id is not None:
         sections = yield from _read_tenant(workspace_id, tenant_id, since_ms, now_ms)
         counts = {section.value: len(sections.get(section, ())) for section in Section}
+        counts[Section.UNDONE.value] = len(list_undone(sections.get(Section.UNDONE, ())))
     else:
         sections, counts = yield from _read_everyone(workspace_id, since_ms, now_ms)
+    reviews = yield from _read_reviews(workspace_id, tenant_id, now_ms)
+    rejected = tuple(each for each in reviews if each.action.status is Status.REJECTED)
+    counts[Section.REJECTED.value] = len(rejected)
     return Overview(
-        sections={section: listed[: _most_listed(section)] for section, listed in sections.items()},
+        sections={
+            section: (list_undone(listed) if section is Section.UNDONE else listed)[: _most_listed(section)]
+            for section, listed in sections.items()
+        },
         counts=counts,
+        edited={each.action.action_id: each for each in reviews if each.changed},
+        rejected=rejected[:RECENT_LISTED],
         parts=(yield from hooks.read_status(query)),
     )
+
+
+def _read_reviews(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Transaction[list[Review]]:
+    """Read the rejections and the people's edits of what waits, the newest of each action."""
+    rows = yield statements.list_reviews(
+        workspace_id=workspace_id, since_ms=now_ms - REVIEWED_MS, most=REVIEWS_READ
+    )
+    found: dict[ActionId, Review] = {}
+    for row in sorted(rows, key=lambda row: row["event_ms"], reverse=True):
+        action, facts = actions.action_of(row), msgspec.json.decode(row["event_body"])
+        if tenant_id is not None and tenancy.name_tenant(tenant_id) != action.tenant_id:
+            continue
+        stands = (
+            action.status is Status.REJECTED
+            if row["event_kind"] == "action_reject"
+            else action.status is Status.AWAITING_APPROVAL
+            and facts.get("revision") == action.revision
+            and facts.get("assurance") not in (None, Assurance.AGENT)
+        )
+        if stands:
+            by, how = str(facts.get("by", "")), str(facts.get("assurance", ""))
+            changed = tuple(facts.get("changed", ()))
+            found.setdefault(action.action_id, Review(action, by, how, row["event_ms"], changed))
+    return list(found.values())
 
 
 Sections = dict[Section, tuple[Action, ...]]
@@ -127,14 +183,14 @@ def _most_listed(section: Section) -> int:
 
 def _counts(row: Any, sections: Sections) -> dict[str, int]:
     by_hand = min(LISTED, len(sections.get(Section.BY_HAND, ())))
-    gone = len(sections.get(Section.UNDONE, ()))
+    gone = sections.get(Section.UNDONE, ())
     return {
         Section.UNKNOWN.value: row["unknown"],
         Section.WAITING.value: row["waiting"],
         Section.APPROVED_NOT_SENT.value: max(0, row["unsent"] - by_hand),
         Section.BY_HAND.value: by_hand,
         Section.FAILED.value: row["failed"],
-        Section.WENT_OUT.value: max(0, row["sent"] - gone),
-        Section.UNDONE.value: gone,
+        Section.WENT_OUT.value: max(0, row["sent"] - len(gone)),
+        Section.UNDONE.value: len(list_undone(gone)),
         Section.EXPIRED.value: row["lapsed"],
     }

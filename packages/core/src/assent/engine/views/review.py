@@ -19,15 +19,8 @@ from assent.engine.core import freezes, journal
 from assent.gate.effects import EffectTypes
 from assent.gate.gate import Decider
 from assent.gate.policy import Policy
-from assent.gate.records import (
-    Action,
-    Asset,
-    Effect,
-    ExecutionState,
-    Freeze,
-    Run,
-    Status,
-)
+from assent.gate.records import PROPOSAL, UNDONE, Action, Asset, Effect, ExecutionState, Freeze, Run, Status
+from assent.gate.views import Facets, View
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.structs import Record
 from assent.ports import Transaction
@@ -38,6 +31,24 @@ HISTORY_EVENTS: Final = 300
 """Bound on the events of a run that a page shows."""
 
 _EFFECT: Final = msgspec.json.Decoder(Effect)
+_VIEW: Final = msgspec.json.Decoder(View)
+
+
+MOST_COMPARED: Final = 200
+"""How many executed actions are read, of whatever type, so that the work is the same in any workspace."""
+
+
+class Earlier(Record):
+    """An action that was executed before, as far as a similar one is compared with it."""
+
+    action_id: ActionId
+    run_id: RunId
+    title: str
+    type: str
+    tenant_id: str | None
+    concerns: str
+    facets: Facets
+    executed_ms: int
 
 
 class RunReview(Record):
@@ -57,6 +68,32 @@ class RunReview(Record):
     """What changed the run's drafts, by the ids of the drafts."""
     send_jobs: dict[ActionId, SendJob]
     frozen: tuple[Freeze, ...]
+    earlier: tuple[Earlier, ...] = ()
+    """The newest actions that the workspace executed, for a member alone: a link covers one run (E71)."""
+
+
+def list_earlier(workspace_id: WorkspaceId) -> Transaction[tuple[Earlier, ...]]:
+    """Return the newest executed actions of a workspace. What was a test or was taken back does not count."""
+    rows = yield statements.list_executed(workspace_id=workspace_id, most=MOST_COMPARED)
+    found = []
+    for row in rows:
+        about = msgspec.json.decode(row["metadata"])
+        if UNDONE in about or about.get(PROPOSAL, {}).get("test"):
+            continue
+        effect, view = _EFFECT.decode(row["effect"]), _VIEW.decode(row["view"])
+        found.append(
+            Earlier(
+                ActionId(row["action_id"]),
+                RunId(row["run_id"]),
+                view.heading,
+                effect.type,
+                row["tenant_id"],
+                effect.concerns,
+                view.facets,
+                row["executed_ms"],
+            )
+        )
+    return tuple(found)
 
 
 def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
@@ -67,8 +104,8 @@ def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
     return (yield from actions.find_run(WorkspaceId(rows[0]["workspace_id"]), run_id))
 
 
-def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
-    """Read everything about a run in one snapshot."""
+def read_review(run: Run, effects: EffectTypes, *, for_member: bool = False) -> Transaction[RunReview]:
+    """Read everything about a run in one snapshot; for a member also what the workspace did before."""
     workspace_id = run.workspace_id
     named = yield statements.find_workspace(workspace_id=workspace_id)
     policy = yield from policies.find(workspace_id)
@@ -107,6 +144,7 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
         origins=(yield from hooks.read_origins(assets)),
         send_jobs=sending,
         frozen=(yield from freezes.list_in(workspace_id)),
+        earlier=(yield from list_earlier(workspace_id)) if for_member else (),
     )
 
 

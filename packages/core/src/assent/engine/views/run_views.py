@@ -260,6 +260,8 @@ class RunHead(Record, kw_only=True):
     created_ms: int
     sent_ms: int | None
     """When its first action went out."""
+    undone: tuple[str, ...]
+    """The channels of what was taken back."""
 
 
 def read_heads(workspace_id: WorkspaceId, run_ids: Iterable[str]) -> Transaction[dict[str, RunHead]]:
@@ -271,7 +273,10 @@ def read_heads(workspace_id: WorkspaceId, run_ids: Iterable[str]) -> Transaction
     firsts = yield from names.read_first_actions(workspace_id, wanted, most=1)
     return {
         row["run_id"]: from_row(
-            RunHead, row, name=names.name_run(_OBJECT.decode(row["inputs"]), firsts.get(row["run_id"], ()))
+            RunHead,
+            row,
+            name=names.name_run(_OBJECT.decode(row["inputs"]), firsts.get(row["run_id"], ())),
+            undone=tuple((row["undone"] or "").split()),
         )
         for row in rows
     }

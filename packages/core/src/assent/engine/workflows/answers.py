@@ -118,6 +118,8 @@ class WorkflowCall(Record, kw_only=True):
     """Verify approvals of this server."""
     grade_tool: Callable[[str], Severity]
     """Returns the worst risk of what a tool does."""
+    reason: str = ""
+    """Why the agent wants to pass a step that a person confirms, in its own words."""
     drift: tuple[Warning, ...] = ()
     """Warnings that the workflow file differs from the pinned program. Read before the transaction,
     which reads no file."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, decisions, hooks
+from assent.engine.actions import actions, hooks
 from assent.engine.actions.hooks import Settled, Staged
 from assent.engine.core.journal import Head
 from assent.engine.workflows import store as stored
@@ -27,6 +27,7 @@ from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import (
     CALL,
     PROPOSAL,
+    REASON,
     SUBMITTED,
     SUPERSEDED,
     WORKFLOW,
@@ -35,6 +36,7 @@ from assent.gate.records import (
     ExecutionState,
     Status,
     is_rewritten,
+    list_change_requests,
 )
 from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId, RunId
@@ -144,10 +146,10 @@ def ask(
         action = asked.action
     if action.status is Status.AWAITING_APPROVAL:
         yield from supersede(call, head, node, action.action_id)
-    earlier = yield from _earlier(call, node.run.run_id, outcome.step_key, action.action_id)
+    earlier = yield from _earlier(call, node.run.run_id, node.node, outcome.step_key, action.action_id)
     if action.status is Status.APPROVED and not is_rewritten(action):
         return workflow_step.refuse_passing(action, outcome.title)
-    asked_for = decisions.list_change_requests(action)
+    asked_for = list_change_requests(action)
     wish = asked_for[-1]["text"] if asked_for else None
     words = workflow_step.describe_waiting(action, outcome.title, wish, earlier)
     return refusals.needs_approval(action, words)
@@ -170,9 +172,9 @@ def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) ->
     return head
 
 
-def warn(call: WorkflowCall, run_id: RunId, shown: Pending) -> Transaction[tuple[Warning, ...]]:
+def warn(call: WorkflowCall, run_id: RunId, node: int, shown: Pending) -> Transaction[tuple[Warning, ...]]:
     """Warn about earlier decisions of a step that needs confirmation (C31)."""
-    return _warning((yield from _earlier(call, run_id, shown.step_key, None)), shown)
+    return _warning((yield from _earlier(call, run_id, node, shown.step_key, None)), shown)
 
 
 def warn_again(
@@ -185,10 +187,10 @@ def warn_again(
         workspace_id=call.workspace_id, run_id=run_id, node=node, now_ms=call.now_ms
     )
     if not rows:
-        return (yield from warn(call, run_id, shown))
+        return (yield from warn(call, run_id, node, shown))
     action_id, status = ActionId(rows[0]["action_id"]), rows[0]["status"]
     already = Warning("asked_already", _ALREADY[status].format(action_id), shown.step_key)
-    return (already, *_warning((yield from _earlier(call, run_id, shown.step_key, action_id)), shown))
+    return (already, *_warning((yield from _earlier(call, run_id, node, shown.step_key, action_id)), shown))
 
 
 def _warning(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
@@ -196,11 +198,16 @@ def _warning(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
 
 
 def _earlier(
-    call: WorkflowCall, run_id: RunId, step_key: str, but: ActionId | None
+    call: WorkflowCall, run_id: RunId, node: int, step_key: str, but: ActionId | None
 ) -> Transaction[str | None]:
     """Describe what became of the same step before; None if nothing did."""
     rows = yield statements.list_step_confirmations(
-        workspace_id=call.workspace_id, run_id=run_id, step_key=step_key, but=but or "", now_ms=call.now_ms
+        workspace_id=call.workspace_id,
+        run_id=run_id,
+        node=node,
+        step_key=step_key,
+        but=but or "",
+        now_ms=call.now_ms,
     )
     happened = {row["status"] for row in rows}
     return next((said for status, said in _EARLIER.items() if status in happened), None)
@@ -288,6 +295,7 @@ def stage(
             SUBMITTED: effect.digest(),
             CALL: repeated,
             PROPOSAL: call.principal.propose(WORKFLOW),
+            **({REASON: call.reason} if call.reason else {}),
         },
     )
 

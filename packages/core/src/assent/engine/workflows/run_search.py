@@ -63,7 +63,8 @@ class FoundRun(WireRecord, kw_only=True, omit_defaults=True):
 def find_runs(
     call: WorkflowCall, *, session_id: str, workflow_id: str, query: str, most: int
 ) -> Transaction[tuple[FoundRun, ...]]:
-    """Find runs, best match first, then the most recent."""
+    """Find runs, best match first, then the most recent. Words that fit nothing in a named session hide none of its
+    runs."""
     filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
     words = split_query(query)
     if not words:
@@ -81,7 +82,11 @@ def find_runs(
         chars=CHARS_SEARCHED,
         **filters,
     )
-    return (yield from _describe(call, [(row, row["words_found"]) for row in rows]))
+    found = [(row, row["words_found"]) for row in rows]
+    if not found and session_id:
+        rows = yield statements.list_workflow_runs(workspace_id=call.workspace_id, **filters)
+        found = [(row, 0) for row in rows]
+    return (yield from _describe(call, found))
 
 
 def latest_runs(call: WorkflowCall) -> Transaction[tuple[FoundRun, ...]]:
@@ -153,6 +158,8 @@ def write_found(resumed: str, best: FoundRun, runs: Sequence[FoundRun], words: i
     """Write the best match, and the others in a line each."""
     others = [each for each in runs if each.run_id != best.run_id]
     missed = f"Of the {words} words of the query, {best.words_found} occur in this run.\n\n"
+    if not best.words_found:
+        missed = "No run of the session fits the words of the query. This is what it has.\n\n"
     head = missed if best.words_found < words else ""
     tail = "\n".join(["\n\n## Other runs that were found", *map(_line, others), ENTER]) if others else ""
     return f"{head}{resumed}{tail}"

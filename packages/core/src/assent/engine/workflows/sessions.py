@@ -47,7 +47,9 @@ Confirmation. A step that needs a person's approval becomes an action in the app
 identified by run, node and content digest. When the same advance comes again and the action is
 approved for that content, the gate judges it as for any execution, the action becomes `executed`,
 and the step passes. Actions are not part of the tree: a call that returns to an earlier node
-neither repeats an effect nor inherits an approval (C31, W40). It gets a warning instead.
+neither repeats an effect nor inherits an approval (C31, W40). It gets a warning instead. A step whose
+confirmation is a plan stages nothing: it passes once the actions of another run are decided
+(`assent.engine.workflows.plans`).
 
 Integrity. Every new node has an event in the run's stream with the node's seal, a digest of its
 content. Verification compares nodes, transitions and answers with the events (W67).
@@ -60,7 +62,8 @@ Invariants
 4. A stored node never changes, except for its count of blocked attempts, its count of children and its
    first transition. Retention removes whole sessions.
 5. A step that needs confirmation is passed only after a person decided about exactly the submitted
-   content: with an approval, or with a rejection if the step is defined to continue then.
+   content: with an approval, or with a rejection if the step is defined to continue then. One that needs a plan
+   is passed only after every action of that run was decided, and a plan passes one step.
 6. The transaction reads no file: drift of the workflow file is looked up before and passed in.
 """
 
@@ -75,7 +78,7 @@ from assent.engine.actions import actions, search
 from assent.engine.actions.idempotency import run_once
 from assent.engine.core import journal
 from assent.engine.core.journal import Head
-from assent.engine.workflows import answers, confirmations
+from assent.engine.workflows import answers, confirmations, plans
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import BranchView, WorkflowAnswer, WorkflowCall, WorkflowReply
 from assent.engine.workflows.confirmations import OpenQuestion
@@ -114,7 +117,7 @@ from assent.workflow.machine.content import measure
 from assent.workflow.machine.history import Branch, find_branches, first_line
 from assent.workflow.machine.state import decode as decode_snapshot
 from assent.workflow.machine.state import encode, pending_step
-from assent.workflow.program import Program
+from assent.workflow.program import PLAN, Program
 from assent.workflow.text import answers as text
 from assent.workflow.tokens import TokenClaims, mint, mint_tokens
 
@@ -348,7 +351,8 @@ def step(
     if seen.snapshot.is_complete:
         message = "This branch is complete; there is no step to advance."
         raise answers.build_refusal([Issue("stateToken", "complete", message)])
-    gated = pending_step(seen.program, seen.snapshot).confirm is not None
+    confirm = pending_step(seen.program, seen.snapshot).confirm
+    gated = confirm is not None and confirm.kind != PLAN
     asked = (yield from confirmations.lock(call, state, digest)) if gated else None
     if seen.head is None:
         head = yield from journal.lock_head(call.workspace_id, state.run_id, call.now_ms)
@@ -363,6 +367,14 @@ def step(
         asked = yield from confirmations.settle(call, state, digest, asked)
     decision = confirmations.decision(call, asked) if asked is not None else None
     outcome = advance(node.program, node.snapshot, content, decision)
+    if isinstance(outcome, NeedsConfirmation) and not gated:
+        plan, needed = (yield from plans.find(call, outcome)), outcome
+        if plan.decision is not None:
+            outcome = advance(node.program, node.snapshot, content, plan.decision)
+        if isinstance(outcome, NeedsConfirmation):
+            return (yield from plans.ask(call, head, node, digest, outcome, plan))
+        if not isinstance(outcome, Blocked):
+            head = yield from plans.take(call, head, node, digest, needed.step_key, plan)
     if isinstance(outcome, NeedsConfirmation):
         return (yield from confirmations.ask(call, head, node, content, digest, outcome, asked, ack))
     if isinstance(outcome, Blocked):
@@ -451,7 +463,7 @@ def _answer_move(
         others = yield from describe_others(call, run, node.program, node.node, from_here=LISTED_BRANCHES)
     warnings = (*((NEW_BRANCH,) if others is not None else ()), *outcome.warnings, *call.drift)
     if following is not None and following.require_confirmation:
-        warnings += yield from confirmations.warn(call, run.run_id, following)
+        warnings += yield from confirmations.warn(call, run.run_id, run.nodes, following)
     place = TokenClaims("st", run.run_id, run.nodes, run.series)
     tokens = mint_tokens(call.keys, place, 0 if following is not None else None)
     reply = answers.answer_advance(run, node.program, tokens, following, warnings)

@@ -20,7 +20,7 @@ import msgspec
 
 from assent.gate.mail import reached_addresses
 from assent.gate.names import fold_lookalikes
-from assent.gate.records import Action, read_proposal
+from assent.gate.records import Action, Proposal, read_proposal
 from assent.gate.views import Facets, Severity
 from assent.kernel.domains import ascii_form
 from assent.kernel.structs import Record, WireRecord
@@ -140,8 +140,8 @@ def _judge_others(match: Match, action: Action, exact: bool) -> Iterator[tuple[s
         yield "channel", _is_one_of((action.effect.channel,), match.channel, exact)
     if exact and match.effect:
         yield "effect", _is_one_of((action.effect.type,), match.effect, exact)
-    proposal = read_proposal(action) if match.operator or match.caller else None
-    if proposal is not None and match.operator:
+    proposal = read_proposal(action) if match.operator or match.caller else Proposal()
+    if match.operator:
         yield "operator", _is_one_of((proposal.operator,), match.operator, exact)
     if match.recipients is not None:
         reached = reached_addresses(action)
@@ -152,7 +152,7 @@ def _judge_others(match: Match, action: Action, exact: bool) -> Iterator[tuple[s
         yield "currency", not no_amount and _is_one_of((facets.currency,), match.currency, exact)
     if match.amount is not None:
         yield "amount", not no_amount and _judge_amount(match.amount, facets, exact)
-    callers = (proposal.caller, proposal.label) if proposal is not None else ()
+    callers = (proposal.caller, proposal.label)
     yield from _judge_call(match, callers, action.effect.arguments, exact, known="arguments" in without)
 
 

@@ -19,14 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from assent.gate.policy import (
-    PRESETS,
-    ApproverGroup,
-    Policy,
-    PolicyRule,
-    Requirement,
-    find_preset,
-)
+from assent.gate.policy import PRESETS, ApproverGroup, Policy, PolicyRule, Requirement, find_preset
 from assent.gate.records import Assurance
 from assent.gate.rules.matching import (
     ArgumentCondition,

@@ -6,7 +6,6 @@ twice, so that no two readers see different requests.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -14,25 +13,22 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 
 import msgspec
 
+from assent.engine.connections.grants import challenge
 from assent.engine.core.tenancy import SCOPES
-from assent.kernel import tokens
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.kernel.structs import Record
 from assent.kernel.texts import truncate, write_name
-from assent.net.loopback import LOOPBACK_HOSTS
 
 MAX_URI_CHARS: Final = 512
-MAX_REDIRECTS: Final = 10
 MAX_STATE_CHARS: Final = 1_000
-MCP_ENDPOINTS: Final = ("/api/mcp", "/mcp")
-SHARED_SECRETS: Final = frozenset({"client_secret_post", "client_secret_basic", "client_secret_jwt"})
 SIGNED: Final = "private_key_jwt"
+CLIENT_AUTHENTICATION: Final = ("none", SIGNED)
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 _URI: Final = re.compile(r"[!-\[\]-~]+")
 """Printable ASCII without spaces and backslashes, which browsers read as slashes."""
-_LOOPBACK: Final = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[1-9]\d{0,4})?(?=[/?]|$)")
+_LOOPBACK: Final = re.compile(r"^(http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[1-9]\d{0,4})?(?=[/?]|$)")
 
 
 class BadRequest(Exception):  # noqa: N818 - what a client did wrong
@@ -49,21 +45,24 @@ class ClientMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
     redirect_uris: tuple[str, ...] = ()
     client_id: str = ""
     client_name: str = ""
-    token_endpoint_auth_method: str = ""
+    token_endpoint_auth_method: str = CLIENT_AUTHENTICATION[0]
     jwks_uri: str = ""
     grant_types: tuple[str, ...] = ("authorization_code",)
     response_types: tuple[str, ...] = ("code",)
+    client_secret: Any = None
+    client_secret_expires_at: Any = None
 
 
 class ClientKeys(msgspec.Struct, frozen=True):
-    """What a client publishes that signs its requests (RFC 7517)."""
+    """The keys of a client: a document of their own, or `jwks` in the one about the client (RFC 7517)."""
 
-    keys: list[Any]
+    keys: list[dict[str, Any]] = []
+    jwks: ClientKeys | None = None
 
 
 class OAuthClient(Record):
-    """Who asks. `name` is what it calls itself, `publisher` the host that publishes its metadata: a fact; empty for a
-    client that registered itself. `jwks_uri` is where it publishes keys, if it signs its requests."""
+    """A client that asks. `name` is what it calls itself. `publisher` is the host that publishes its metadata, which is
+    a fact; empty for a client that registered itself. `jwks_uri` has its keys, if it signs its requests."""
 
     client_id: str
     name: str
@@ -87,19 +86,21 @@ class AuthorizationRequest(Record):
 
 def read_client(client_id: str, metadata: ClientMetadata, publisher: str) -> OAuthClient:
     """Return a client by its metadata. Raises `BadRequest`."""
-    redirects = tuple(filter(is_redirect, metadata.redirect_uris[:MAX_REDIRECTS]))
+    redirects = tuple(filter(is_redirect, metadata.redirect_uris))
     if not redirects:
-        raise BadRequest("invalid_redirect_uri", "A client needs a redirect_uri that works here.")
+        text = "No redirect_uri has https://, or http:// with a loopback host, and no fragment."
+        raise BadRequest("invalid_redirect_uri", text)
     if "authorization_code" not in metadata.grant_types or "code" not in metadata.response_types:
         raise BadRequest("invalid_client_metadata", "Only the authorization code flow is served.")
     name = truncate(write_name(metadata.client_name), MAX_NAME_CHARS // 2) or publisher
-    jwks_uri = metadata.jwks_uri if metadata.token_endpoint_auth_method == SIGNED else ""
+    signs = metadata.token_endpoint_auth_method == SIGNED
+    jwks_uri = (metadata.jwks_uri or client_id) if signs else ""
     return OAuthClient(client_id, name or "A client without a name", publisher, redirects, jwks_uri)
 
 
 def is_redirect(uri: str) -> bool:
     """Whether an answer may be sent there: by https, or to a program on the person's own machine."""
-    parts = _split(uri)
+    parts = split_uri(uri)
     return parts is not None and (parts.scheme == "https" or is_loopback(uri))
 
 
@@ -110,13 +111,13 @@ def is_loopback(redirect_uri: str) -> bool:
 
 def is_document(client_id: str) -> bool:
     """Whether a client's id is the address of its metadata (OAuth Client ID Metadata Document, section 3)."""
-    parts = _split(client_id)
+    parts = split_uri(client_id)
     if parts is None or parts.scheme != "https" or not parts.path.strip("/"):
         return False
     return not {".", ".."} & {*parts.path.lower().replace("%2e", ".").split("/")}
 
 
-def _split(uri: str) -> SplitResult | None:
+def split_uri(uri: str) -> SplitResult | None:
     """Return the parts of an address with a host and without a user and a fragment, else None."""
     if len(uri) > MAX_URI_CHARS or "#" in uri or _URI.fullmatch(uri) is None:
         return None
@@ -132,16 +133,23 @@ def _drop_port(redirect_uri: str) -> str:
 
 
 def read_once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return parameters by name. Raises `BadRequest` if one comes twice."""
+    """Return parameters by name; one without a value counts as omitted. Raises `BadRequest` if one comes twice."""
     found: dict[str, str] = {}
     for name, value in pairs:
         if name in found:
             raise BadRequest("invalid_request", f"The parameter {truncate(name, 40)} comes more than once.")
         found[name] = value
-    return found
+    return {name: value for name, value in found.items() if value}
 
 
-def read_request(given: dict[str, str], redirect_uri: str, resources: frozenset[str]) -> AuthorizationRequest:
+def require(given: dict[str, str], *names: str) -> None:
+    """Refuse a request that lacks a parameter."""
+    for name in names:
+        if name not in given:
+            raise BadRequest("invalid_request", f"The parameter {name} is missing.")
+
+
+def read_request(given: dict[str, str], redirect_uri: str) -> AuthorizationRequest:
     """Return a request by its parameters. Raises `BadRequest`."""
     challenge, state = given.get("code_challenge", ""), given.get("state")
     is_protected = given.get("code_challenge_method") == "S256" and _CHALLENGE.fullmatch(challenge)
@@ -153,7 +161,6 @@ def read_request(given: dict[str, str], redirect_uri: str, resources: frozenset[
     ):
         if not fits:
             raise BadRequest(error, f"The client {text}.")
-    check_resource(given.get("resource"), resources)
     return AuthorizationRequest(redirect_uri, state, challenge, read_scopes(given.get("scope")))
 
 
@@ -166,32 +173,9 @@ def read_scopes(asked: str | None) -> tuple[str, ...]:
     return scopes
 
 
-def check_resource(named: str | None, resources: frozenset[str]) -> None:
-    """Refuse a request for a token of another server (RFC 8707)."""
-    if named is not None and ("?" in named or _split(named) is None or _fold(named) not in resources):
-        raise BadRequest("invalid_target", "The client asked for access to another server than this one.")
-
-
-def list_resources(base_url: str) -> frozenset[str]:
-    """Return every name that this server has as a resource. The names of this machine are one, ports are not."""
-    parts = urlsplit(_fold(base_url))
-    hosts = {parts.netloc}
-    if parts.hostname in LOOPBACK_HOSTS:
-        port = f":{parts.port}" if parts.port else ""
-        hosts = {f"{host}{port}" for host in ("localhost", "127.0.0.1", "[::1]")}
-    return frozenset(f"{parts.scheme}://{host}{path}" for host in hosts for path in ("", *MCP_ENDPOINTS))
-
-
-def _fold(uri: str) -> str:
-    parts = urlsplit(uri)
-    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
-
-
 def make_challenge(verifier: str) -> str | None:
-    """Return what a verifier was announced by; None if it is none (RFC 7636)."""
-    if _VERIFIER.fullmatch(verifier) is None:
-        return None
-    return tokens.encode(hashlib.sha256(verifier.encode("ascii")).digest())
+    """Return the challenge of a verifier; None if it is not one (RFC 7636)."""
+    return challenge(verifier) if _VERIFIER.fullmatch(verifier) is not None else None
 
 
 def answer_to(redirect_uri: str, **answer: str | None) -> str:

@@ -1,46 +1,65 @@
 """What a refused call says about signing in (RFC 9728), and which calls need a credential.
 
 Where keys appear at once on sign-up, which is on this machine alone (C26), a client may look at the tools without one:
-`initialize` and `tools/list` answer, and a refused call says how to sign in. Everywhere else whatever comes without a
-credential is refused like that, but for the public tools: clients wait for this answer (C19).
+`initialize` and `tools/list` answer, and a refused call says how to sign in. Everywhere else a request without a
+credential is refused like that, except a call of a public tool: clients wait for this answer (C19).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from assent.engine.core.tenancy import SCOPES
 from assent.net.loopback import LOOPBACK_HOSTS, is_local
 from assent.serving.edge import Challenge
-from assent.serving.oauth.grammar import MCP_ENDPOINTS
+from assent.serving.oauth.grammar import BadRequest, split_uri
 
 WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
+MCP_ENDPOINTS: Final = ("/api/mcp", "/mcp")
+USUAL_PORTS: Final = {"https": ":443", "http": ":80"}
 
 
+@dataclass(frozen=True)
 class ProtectedResource:
     """The MCP endpoint of one server, as the clients of its authorization server know it."""
 
-    def __init__(self, base_url: str, *, bound_to: str, trust_proxy: bool, open_here: bool) -> None:
-        """`open_here`: on this machine the tools can be seen without a credential."""
-        self.base_url = base_url.rstrip("/")
-        self._base = urlsplit(self.base_url)
-        self._bound_to = bound_to
-        self._trust_proxy = trust_proxy
-        self._open_here = open_here
+    base_url: str
+    bound_to: str
+    trust_proxy: bool
+    open_here: bool
+    """Whether the tools can be seen without a credential on this machine."""
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every address that is this server as a resource. The names of this machine are one, ports are not."""
+        parts = urlsplit(_fold(self.base_url))
+        hosts = {parts.netloc}
+        if parts.hostname in LOOPBACK_HOSTS:
+            port = f":{parts.port}" if parts.port else ""
+            hosts = {f"{host}{port}" for host in ("localhost", "127.0.0.1", "[::1]")}
+        return frozenset(f"{parts.scheme}://{host}{path}" for host in hosts for path in ("", *MCP_ENDPOINTS))
+
+    def check(self, named: str | None) -> None:
+        """Refuse a request for a token of another server (RFC 8707)."""
+        if named is not None and ("?" in named or split_uri(named) is None or _fold(named) not in self.names):
+            raise BadRequest("invalid_target", "The client asked for access to another server than this one.")
 
     def is_open(self, scope: Scope) -> bool:
         """Whether a request without a credential may see the tools."""
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        return self._open_here and is_local(
-            bound_to=self._bound_to,
-            base_host=self._base.hostname or "",
-            trusts_proxy=self._trust_proxy,
-            peer=(scope.get("client") or ("",))[0],
-            host=headers.get("host", ""),
-            headers=headers,
+        asked = HTTPConnection(scope)
+        return self.open_here and is_local(
+            bound_to=self.bound_to,
+            base_host=urlsplit(self.base_url).hostname or "",
+            trusts_proxy=self.trust_proxy,
+            peer=asked.client.host if asked.client is not None else "",
+            host=asked.headers.get("host", ""),
+            headers=asked.headers,
         )
 
     def challenge(self, scope: Scope, why: Challenge) -> str:
@@ -61,11 +80,12 @@ class ProtectedResource:
         }
 
     def _seen_at(self, scope: Scope) -> str:
-        """The address by which a client knows this server. Each name of this machine is one; a client compares it with
-        its own."""
-        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-        both = urlsplit(f"//{host}").hostname, self._base.hostname
-        port = f":{self._base.port}" if self._base.port else ""
-        if LOOPBACK_HOSTS.issuperset(both) and host.endswith(port):
-            return f"{self._base.scheme}://{host}"
-        return self.base_url
+        """The address by which a client knows this server, which it compares with its own."""
+        seen = f"{urlsplit(self.base_url).scheme}://{HTTPConnection(scope).headers.get('host', '').lower()}"
+        return seen if seen in self.names else self.base_url
+
+
+def _fold(uri: str) -> str:
+    parts = urlsplit(uri)
+    host = parts.netloc.lower().removesuffix(USUAL_PORTS.get(parts.scheme, ""))
+    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"

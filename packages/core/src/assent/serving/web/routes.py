@@ -12,6 +12,7 @@ from starlette.routing import Route
 from assent.engine.core.services import Services
 from assent.serving.web import operations as operations_screens
 from assent.serving.web import runs as runs_screens
+from assent.serving.web import search as search_screen
 from assent.serving.web import stopping as stop_screens
 from assent.serving.web.audit import screens as audit_screens
 from assent.serving.web.connections import consent as connect_consent
@@ -40,6 +41,7 @@ SCREENS: Final = (
     *inbox_screen.SCREENS,
     *batch_screen.SCREENS,
     *plan_screen.SCREENS,
+    *search_screen.SCREENS,
     *runs_screens.SCREENS,
     *sessions_screens.SCREENS,
     *operations_screens.SCREENS,
@@ -94,7 +96,7 @@ def review_routes(
     if oidc is not None:
         pages = OidcPages(site, oidc)
         with_issuer = [(START, LOOK, pages.start), (CALLBACK, LOOK, pages.callback)]
-    review, shown = ReviewPages(site), PicturePages(site)
+    review, shown = ReviewPages(site, added), PicturePages(site)
     routes = make_routes(
         base_url,
         ("/runs/{run_id}", LOOK, review.run),

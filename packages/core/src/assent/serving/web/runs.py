@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from starlette.responses import Response
 
-from assent.engine.actions import hooks
+from assent.engine.actions import hooks, indexing
 from assent.engine.actions.hooks import RunResult
 from assent.engine.actions.search import split_words
 from assent.engine.audit.views import AuditCursor
@@ -22,6 +22,7 @@ from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.ports import Transaction
+from assent.present.next_steps import Circumstances
 from assent.present.refusals import describe_freeze
 from assent.present.status_report import Section, explain, find_section
 from assent.serving.web.audit.lines import audit_lines, fold_lines
@@ -130,6 +131,8 @@ async def runs(visit: Visit) -> Response:
         )
         return found, counts, (yield from tenancy.list_tenants(visit.workspace_id))
 
+    if search:
+        await indexing.catch_up(visit.services.store, (visit.workspace_id,))
     found, counts, tenants = await visit.read(look)
     kept = {"q": search, "operator": operator, "state": state, "tenant": tenant}
     asked = {**kept, **days.query}
@@ -169,6 +172,7 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
         # Runs with one goal differ by what they prepared.
         "first": first if first not in title else "",
         "operator": operator,
+        "drafts": sum(each.actions for each in line.standings),
         "tenant": line.tenant_id,
         "at": visit.when(line.created_ms),
         "channels": list(dict.fromkeys(each.channel for each in firsts if each.channel)),
@@ -190,12 +194,12 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
 
 
 def action_row(action: Action, frozen: tuple[Freeze, ...], now_ms: int) -> dict[str, Any]:
-    stopped = describe_freeze(find_stop(frozen, action), action) or None
+    around = Circumstances(frozen=describe_freeze(find_stop(frozen, action), action))
     return {
         "href": f"/runs/{action.run_id}#action-{action.action_id}",
         "title": names.name_view(action.view),
         "kind": action.view.noun,
-        "why": explain(action, stopped, now_ms) if find_section(action, now_ms) in EXPLAINED else "",
+        "why": explain(action, around, now_ms) if find_section(action, now_ms) in EXPLAINED else "",
         "badge": status_badge(action, now_ms),
         "external_url": web_address(action.external_url),
         "at": when(action.executed_ms or action.created_ms, now_ms),

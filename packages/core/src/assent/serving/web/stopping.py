@@ -73,6 +73,7 @@ async def stop(visit: Visit) -> Response:
         why=wanted.why,
         agent=wanted.agent,
         label=wanted.label,
+        person_id=visit.person.person_id,
     )
     return visit.go(back)
 
@@ -85,7 +86,8 @@ async def end(visit: Visit) -> Response:
     held = next((each for each in known if (each.workspace_id, each.agent) == ids), None)
     if held is None:
         return visit.go(back)
-    if not visit.person.is_owner and held.by != visit.person.label:
+    person = visit.person
+    if not person.is_owner and not await visit.read(lambda: freezes.was_set_by(held, person.person_id)):
         raise PageRefused(OWNERS_ONLY if held.everywhere else NOT_YOURS)
     text = f"What is approved and due is sent {held.where} within half a minute."
     facts = (("Stopped by", held.by), *((("Why", held.why),) if held.why else ()))

@@ -45,8 +45,11 @@ VALUES (:workspace_id, :action_id, :run_id, :tenant_id, :asset_id, :position, 1,
         :view, :proposed_by, :held)
 
 -- name: count_recent_proposals
--- Count what one caller proposed since a time and waits, at most as much as decides.
-SELECT count(*) AS waiting FROM (
+-- Count what one caller proposed since a time and waits, at most as much as decides; `heard` as in lock_action.
+SELECT count(*) AS waiting,
+  EXISTS (SELECT 1 FROM notification_targets t WHERE t.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
+    OR EXISTS (SELECT 1 FROM webhook_subscriptions w WHERE w.workspace_id = :workspace_id) AS heard
+FROM (
   SELECT 1 AS one FROM actions
   WHERE workspace_id = :workspace_id AND proposed_by = :proposed_by AND proposed_by <> ''
     AND status = 'awaiting_approval' AND created_ms > :since_ms
@@ -99,23 +102,33 @@ WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [sqlite]
 -- Like find_action, for a change, with the head of the stream that the change is appended to: the single writer is the
--- lock of both. By name, because every selected column costs.
+-- lock of both. `heard`: whether anybody may listen, so that `list_listeners` is not asked where nobody does. By name,
+-- because every selected column costs.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
   a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, a.view, p.policy,
-  s.seq, s.hash, s.updated_at
+  s.seq, s.hash, s.updated_at,
+  EXISTS (SELECT 1 FROM notification_targets t WHERE t.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
+    OR EXISTS (SELECT 1 FROM webhook_subscriptions w WHERE w.workspace_id = :workspace_id) AS heard
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 LEFT JOIN streams s ON s.workspace_id = a.workspace_id AND s.stream_id = a.run_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [postgres]
--- Like find_action, for a change: the row stays locked until the transaction ends. The head is locked by lock_head: an
--- outer join cannot lock it, and a damaged action without a stream must still be found.
+-- Like find_action, for a change: the row and the head of its stream stay locked until the transaction ends, the head
+-- first, as where it is the lock of a whole run. In a query of its own: an outer join cannot lock it, and a damaged action
+-- without a stream must still be found.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
   a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, a.view, p.policy,
-  NULL::bigint AS seq, NULL AS hash, NULL::bigint AS updated_at
+  s.seq, s.hash, s.updated_at,
+  EXISTS (SELECT 1 FROM notification_targets t WHERE t.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
+    OR EXISTS (SELECT 1 FROM webhook_subscriptions w WHERE w.workspace_id = :workspace_id) AS heard
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN LATERAL (
+  SELECT h.seq, h.hash, h.updated_at FROM streams h
+  WHERE h.workspace_id = :workspace_id AND h.stream_id = a.run_id FOR UPDATE
+) s ON TRUE
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 FOR UPDATE OF a
 
@@ -155,6 +168,13 @@ JOIN actions a ON a.workspace_id = w ->> 0 AND a.action_id = w ->> 1
 SELECT a.*
 FROM actions a WHERE a.workspace_id = :workspace_id AND a.run_id = :run_id ORDER BY a.position
 
+-- name: list_executed
+-- List the newest executed actions of a workspace, of which a person compares those of one type with what waits.
+SELECT a.action_id, a.run_id, a.tenant_id, a.effect, a.view, a.metadata, a.executed_ms
+FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.executed_ms IS NOT NULL AND a.executor_tool <> 'workflow_advance'
+ORDER BY a.executed_ms DESC, a.action_id DESC LIMIT :most
+
 -- name: list_waiting_actions
 -- List actions that need a person and have not expired, oldest first, after a cursor.
 SELECT a.*
@@ -178,34 +198,56 @@ FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = :status AND a.action_id > :after
 ORDER BY a.action_id LIMIT :most
 
--- name: list_open_names [sqlite]
--- List the metadata of the newest actions of a workspace that wait or were approved: it has the names in use. The key
--- would give the same order and read every action.
-SELECT metadata FROM (
-  SELECT metadata FROM actions INDEXED BY actions_waiting
+-- name: list_names_in_use [sqlite]
+-- List the names of the newest actions of a workspace that wait or were approved, and of those that were sent or staged
+-- since a time. For what is open the key would give the same order and read every action.
+SELECT name FROM (
+  SELECT json_extract(metadata, '$.name') AS name FROM actions INDEXED BY actions_waiting
   WHERE workspace_id = :workspace_id AND (status = 'awaiting_approval' OR execution_state = 'outcome_unknown')
   ORDER BY action_id DESC LIMIT :most
 ) AS waiting
 UNION ALL
-SELECT metadata FROM (
-  SELECT metadata FROM actions INDEXED BY actions_unsent
+SELECT name FROM (
+  SELECT json_extract(metadata, '$.name') AS name FROM actions INDEXED BY actions_unsent
   WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
   ORDER BY action_id DESC LIMIT :most
 ) AS unsent
+UNION ALL
+SELECT name FROM (
+  SELECT json_extract(metadata, '$.name') AS name FROM actions INDEXED BY actions_sent
+  WHERE workspace_id = :workspace_id AND executed_ms >= :since_ms AND executor_tool <> 'workflow_advance'
+  ORDER BY executed_ms DESC LIMIT :recent
+) AS sent
+UNION ALL
+SELECT name FROM (
+  SELECT json_extract(metadata, '$.name') AS name FROM actions WHERE workspace_id = :workspace_id AND action_id >= :since
+  ORDER BY action_id DESC LIMIT :recent
+) AS staged
 
--- name: list_open_names [postgres]
+-- name: list_names_in_use [postgres]
 -- As on SQLite.
-SELECT metadata FROM (
-  SELECT metadata FROM actions
+SELECT name FROM (
+  SELECT CAST(metadata AS JSON) ->> 'name' AS name FROM actions
   WHERE workspace_id = :workspace_id AND (status = 'awaiting_approval' OR execution_state = 'outcome_unknown')
   ORDER BY action_id DESC LIMIT :most
 ) AS waiting
 UNION ALL
-SELECT metadata FROM (
-  SELECT metadata FROM actions
+SELECT name FROM (
+  SELECT CAST(metadata AS JSON) ->> 'name' AS name FROM actions
   WHERE workspace_id = :workspace_id AND status = 'approved' AND executor_tool <> 'workflow_advance'
   ORDER BY action_id DESC LIMIT :most
 ) AS unsent
+UNION ALL
+SELECT name FROM (
+  SELECT CAST(metadata AS JSON) ->> 'name' AS name FROM actions
+  WHERE workspace_id = :workspace_id AND executed_ms >= :since_ms AND executor_tool <> 'workflow_advance'
+  ORDER BY executed_ms DESC LIMIT :recent
+) AS sent
+UNION ALL
+SELECT name FROM (
+  SELECT CAST(metadata AS JSON) ->> 'name' AS name FROM actions WHERE workspace_id = :workspace_id AND action_id >= :since
+  ORDER BY action_id DESC LIMIT :recent
+) AS staged
 
 -- name: list_approved_actions
 -- List approved actions that have not ended, of all workspaces: a start seals them.
@@ -347,21 +389,21 @@ ORDER BY a.action_id LIMIT :most
 
 -- name: list_tenant_activity [sqlite]
 -- List a tenant's actions in a status in whose run something happened since a time, newest first, among its latest ones.
-SELECT l.action_id FROM (
-  SELECT a.action_id, a.run_id FROM actions a INDEXED BY actions_by_tenant
+SELECT l.action_id, l.is_step FROM (
+  SELECT a.action_id, a.run_id, a.executor_tool = 'workflow_advance' AS is_step FROM actions a INDEXED BY actions_by_tenant
   WHERE a.workspace_id = :workspace_id AND a.tenant_id IS :tenant_id AND a.status = :status
-  ORDER BY a.action_id DESC LIMIT :looked
+  ORDER BY a.action_id DESC LIMIT :most
 ) AS l JOIN streams s ON s.workspace_id = :workspace_id AND s.stream_id = l.run_id
-WHERE s.updated_at > :since_ms ORDER BY l.action_id DESC LIMIT :most
+WHERE s.updated_at > :since_ms ORDER BY l.action_id DESC
 
 -- name: list_tenant_activity [postgres]
 -- As on SQLite.
-SELECT l.action_id FROM (
-  SELECT a.action_id, a.run_id FROM actions a
+SELECT l.action_id, l.is_step FROM (
+  SELECT a.action_id, a.run_id, a.executor_tool = 'workflow_advance' AS is_step FROM actions a
   WHERE a.workspace_id = :workspace_id AND (a.tenant_id = CAST(:tenant_id AS TEXT) OR (CAST(:tenant_id AS TEXT) IS NULL AND a.tenant_id IS NULL)) AND a.status = :status
-  ORDER BY a.action_id DESC LIMIT :looked
+  ORDER BY a.action_id DESC LIMIT :most
 ) AS l JOIN streams s ON s.workspace_id = :workspace_id AND s.stream_id = l.run_id
-WHERE s.updated_at > :since_ms ORDER BY l.action_id DESC LIMIT :most
+WHERE s.updated_at > :since_ms ORDER BY l.action_id DESC
 
 -- name: list_tenant_actions
 -- List a tenant's actions since a time (ids sort by age), newest first. No tenant means the default one.

@@ -52,6 +52,63 @@ SELECT stream_id, seq, kind, at_ms, body, hash FROM events
 WHERE workspace_id = :workspace_id AND at_ms >= :since_ms AND (:kinds = '' OR :kinds LIKE '% ' || kind || ' %')
 ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
 
+-- name: list_active_actions [sqlite]
+-- List the ids of the actions with an event since a time, the latest first, and how many events were read.
+WITH latest AS (
+  SELECT kind, at_ms, body FROM events
+  WHERE workspace_id = :workspace_id AND at_ms >= :since_ms AND :kinds LIKE '% ' || kind || ' %'
+  ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
+)
+SELECT a.action_id, a.executor_tool = 'workflow_advance' AS is_step, (SELECT count(*) FROM latest) AS events
+FROM (
+  SELECT json_extract(body, '$.actionId') AS action_id, at_ms FROM latest
+  UNION ALL
+  SELECT json_extract(p.value, '$.actionId') AS action_id, l.at_ms FROM latest l, json_each(l.body, '$.actions') p
+  WHERE l.kind = 'run_prepared'
+) AS f CROSS JOIN actions a
+WHERE a.workspace_id = :workspace_id AND a.action_id = f.action_id
+GROUP BY a.action_id, is_step ORDER BY max(f.at_ms) DESC, a.action_id DESC
+
+-- name: list_active_actions [postgres]
+-- As on SQLite.
+WITH latest AS (
+  SELECT kind, at_ms, CAST(body AS JSON) AS body FROM events
+  WHERE workspace_id = :workspace_id AND at_ms >= :since_ms AND :kinds LIKE '% ' || kind || ' %'
+  ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
+)
+SELECT a.action_id, a.executor_tool = 'workflow_advance' AS is_step, (SELECT count(*) FROM latest) AS events
+FROM (
+  SELECT body ->> 'actionId' AS action_id, at_ms FROM latest
+  UNION ALL
+  SELECT p.value ->> 'actionId' AS action_id, l.at_ms FROM latest l, json_array_elements(l.body -> 'actions') p
+  WHERE l.kind = 'run_prepared'
+) AS f JOIN actions a ON a.workspace_id = :workspace_id AND a.action_id = f.action_id
+GROUP BY a.action_id, is_step ORDER BY max(f.at_ms) DESC, a.action_id DESC
+
+-- name: count_actions_by_state [sqlite]
+-- Count actions by all that their section of a report depends on. What was taken back and what took it back are one
+-- subject.
+SELECT a.status, a.execution_state, coalesce(a.expires_ms <= :now_ms, FALSE) AS is_late,
+  coalesce(json_extract(a.view, '$.executes'), 'server') = 'person' AS by_hand,
+  json_extract(a.metadata, '$.undone') IS NOT NULL OR coalesce(json_extract(a.view, '$.removes'), 0) AS is_gone,
+  count(DISTINCT CASE WHEN json_extract(a.view, '$.removes') AND a.status = 'executed'
+    THEN json_extract(a.effect, '$.details.actionId') ELSE a.action_id END) AS subjects
+FROM json_each(:wanted) w CROSS JOIN actions a
+WHERE a.workspace_id = :workspace_id AND a.action_id = w.value
+GROUP BY 1, 2, 3, 4, 5
+
+-- name: count_actions_by_state [postgres]
+-- As on SQLite.
+SELECT a.status, a.execution_state, coalesce(a.expires_ms <= :now_ms, FALSE) AS is_late,
+  coalesce(CAST(a.view AS JSON) ->> 'executes', 'server') = 'person' AS by_hand,
+  CAST(a.metadata AS JSON) -> 'undone' IS NOT NULL
+    OR coalesce(CAST(CAST(a.view AS JSON) ->> 'removes' AS BOOLEAN), FALSE) AS is_gone,
+  count(DISTINCT CASE WHEN CAST(CAST(a.view AS JSON) ->> 'removes' AS BOOLEAN) AND a.status = 'executed'
+    THEN CAST(a.effect AS JSON) -> 'details' ->> 'actionId' ELSE a.action_id END) AS subjects
+FROM json_array_elements_text(CAST(:wanted AS JSON)) w JOIN actions a ON a.action_id = w.value
+WHERE a.workspace_id = :workspace_id
+GROUP BY 1, 2, 3, 4, 5
+
 -- name: list_actions_by_id [sqlite]
 -- Actions by primary key: pairs of workspace and action.
 SELECT a.* FROM json_each(:wanted) w

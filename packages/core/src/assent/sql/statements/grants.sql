@@ -1,5 +1,5 @@
 -- name: insert_client_grant
--- Insert what a person allowed a client. Its code was not used yet.
+-- Insert a grant of a person to a client, whose code was not used yet.
 INSERT INTO client_grants (workspace_id, key_id, client_hash, jwks_uri, redirect_hash, challenge, asked, scopes, ends_ms)
 VALUES (:workspace_id, :key_id, :client_hash, :jwks_uri, :redirect_hash, :challenge, :asked, :scopes, :ends_ms)
 
@@ -18,12 +18,6 @@ WHERE workspace_id = :workspace_id AND key_id = :key_id
 UPDATE client_grants SET generation = generation WHERE workspace_id = :workspace_id AND key_id = :key_id
 RETURNING client_hash, scopes, ends_ms, generation, refresh_hash, previous_hash, salt
 
--- name: find_member
--- Find whether a person may be in a workspace.
-SELECT p.person_id FROM people p
-WHERE p.workspace_id = :workspace_id AND p.person_id = :person_id AND p.ended_ms IS NULL AND (p.role = 'owner'
-  OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :place AND m.person_id = p.person_id))
-
 -- name: set_client_refresh
 -- Store the newest refresh token of a grant.
 UPDATE client_grants SET generation = :generation, refresh_hash = :refresh_hash, previous_hash = :previous_hash,
@@ -31,7 +25,7 @@ UPDATE client_grants SET generation = :generation, refresh_hash = :refresh_hash,
 WHERE workspace_id = :workspace_id AND key_id = :key_id
 
 -- name: confirm_client_grant
--- The client has its newest tokens: the refresh token before them ends.
+-- Note that the client used its newest access token, so the refresh token before it ends.
 UPDATE client_grants SET salt = '' WHERE workspace_id = :workspace_id AND key_id = :key_id
 
 -- name: set_access_token
@@ -40,11 +34,11 @@ UPDATE api_keys SET secret_hash = :secret_hash, expires_ms = :expires_ms, scopes
 WHERE workspace_id = :workspace_id AND key_id = :key_id
 
 -- name: end_client_keys
--- End the keys that a person allowed clients, in every workspace.
+-- Revoke the keys of the clients that a person let in, in every workspace.
 UPDATE api_keys SET revoked_ms = :now_ms WHERE person_id = :person_id AND client IS NOT NULL AND revoked_ms IS NULL
 
 -- name: end_forgotten_client_keys
--- End the keys of a batch of grants that nobody redeemed or renewed.
+-- Revoke the keys of a batch of expired grants.
 UPDATE api_keys SET revoked_ms = :now_ms WHERE revoked_ms IS NULL AND client IS NOT NULL AND (workspace_id, key_id) IN (
   SELECT workspace_id, key_id FROM client_grants WHERE ends_ms <= :now_ms ORDER BY ends_ms LIMIT :most)
 

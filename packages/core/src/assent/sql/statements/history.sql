@@ -170,17 +170,23 @@ SELECT
 SELECT 1 AS one FROM runs WHERE workspace_id = :workspace_id LIMIT 1
 
 -- name: list_run_heads [sqlite]
--- List what runs were about, and when their first action went out.
+-- List what runs were about, when their first action went out, and the channels of what was undone.
 SELECT r.run_id, r.operator, r.inputs, r.created_ms,
   (SELECT MIN(a.executed_ms) FROM actions a INDEXED BY actions_by_run
-   WHERE a.workspace_id = :workspace_id AND a.run_id = r.run_id) AS sent_ms
+   WHERE a.workspace_id = :workspace_id AND a.run_id = r.run_id) AS sent_ms,
+  (SELECT group_concat(json_extract(a.effect, '$.channel'), ' ') FROM actions a INDEXED BY actions_by_run
+   WHERE a.workspace_id = :workspace_id AND a.run_id = r.run_id
+     AND json_extract(a.metadata, '$.undone') IS NOT NULL) AS undone
 FROM json_each(:wanted) w CROSS JOIN runs r
 WHERE r.workspace_id = :workspace_id AND r.run_id = w.value
 
 -- name: list_run_heads [postgres]
 -- As on SQLite.
 SELECT r.run_id, r.operator, r.inputs, r.created_ms,
-  (SELECT MIN(a.executed_ms) FROM actions a WHERE a.workspace_id = :workspace_id AND a.run_id = r.run_id) AS sent_ms
+  (SELECT MIN(a.executed_ms) FROM actions a WHERE a.workspace_id = :workspace_id AND a.run_id = r.run_id) AS sent_ms,
+  (SELECT string_agg(CAST(a.effect AS JSON) ->> 'channel', ' ') FROM actions a
+   WHERE a.workspace_id = :workspace_id AND a.run_id = r.run_id
+     AND CAST(a.metadata AS JSON) -> 'undone' IS NOT NULL) AS undone
 FROM json_array_elements_text(CAST(:wanted AS JSON)) AS w (value)
 JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = w.value
 

@@ -455,6 +455,22 @@ SELECT key, state, due_ms, last_error FROM jobs
 WHERE workspace_id = :workspace_id AND kind = :kind AND key >= :first_key AND key < :after_keys
 ORDER BY created_ms DESC, key DESC LIMIT 1
 
+-- name: list_send_jobs [sqlite]
+-- List when the open jobs that send actions are due, by the beginnings of their keys. One that waits for a person is left
+-- out.
+SELECT w.value AS beginning, min(j.due_ms) AS due_ms FROM json_each(:wanted) w CROSS JOIN jobs j
+WHERE j.workspace_id = :workspace_id AND j.kind = :kind AND j.key >= w.value || ':' AND j.key < w.value || ';'
+  AND j.state IN ('waiting', 'running') AND j.last_error IS NULL
+GROUP BY w.value
+
+-- name: list_send_jobs [postgres]
+-- As on SQLite.
+SELECT w.value AS beginning, min(j.due_ms) AS due_ms FROM json_array_elements_text(CAST(:wanted AS JSON)) w
+JOIN jobs j ON j.key >= w.value || ':' AND j.key < w.value || ';'
+WHERE j.workspace_id = :workspace_id AND j.kind = :kind
+  AND j.state IN ('waiting', 'running') AND j.last_error IS NULL
+GROUP BY w.value
+
 -- name: list_person_names
 -- List the people who can sign in or are invited, for a policy that names them.
 SELECT person_id, email FROM people WHERE workspace_id = :workspace_id AND ended_ms IS NULL

@@ -75,6 +75,23 @@ WHERE a.workspace_id = :workspace_id AND a.executed_ms > :since_ms AND a.execute
   AND a.executor_tool <> 'workflow_advance'
 ORDER BY a.executed_ms DESC, a.action_id DESC LIMIT :most
 
+-- name: list_reviews [postgres]
+-- List the newest rejections and edits since a time, with their actions.
+SELECT a.*, e.kind AS event_kind, e.at_ms AS event_ms, e.body AS event_body FROM (
+  SELECT kind, at_ms, body FROM events
+  WHERE workspace_id = :workspace_id AND at_ms > :since_ms AND kind IN ('action_edit', 'action_reject')
+  ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
+) AS e JOIN actions a ON a.workspace_id = :workspace_id AND a.action_id = CAST(e.body AS JSON) ->> 'actionId'
+
+-- name: list_reviews [sqlite]
+-- As on PostgreSQL.
+SELECT a.*, e.kind AS event_kind, e.at_ms AS event_ms, e.body AS event_body FROM (
+  SELECT kind, at_ms, body FROM events INDEXED BY events_reviewed
+  WHERE workspace_id = :workspace_id AND at_ms > :since_ms AND kind IN ('action_edit', 'action_reject')
+  ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
+) e CROSS JOIN actions a
+WHERE a.workspace_id = :workspace_id AND a.action_id = json_extract(e.body, '$.actionId')
+
 -- name: count_status [postgres]
 -- Count the actions of each section, up to a number.
 SELECT

@@ -150,8 +150,8 @@ WHERE k.workspace_id = :workspace_id AND k.key_id = :key_id
 
 -- name: list_api_keys
 -- List the keys of a workspace without secrets, oldest first.
-SELECT key_id, mode, label, scopes, toolsets, client_dialog, created_ms, expires_ms, revoked_ms, client, first_key_id
-FROM api_keys WHERE workspace_id = :workspace_id ORDER BY created_ms, key_id
+SELECT key_id, mode, label, scopes, toolsets, client_dialog, created_ms, expires_ms, revoked_ms, client, first_key_id,
+  person_id FROM api_keys WHERE workspace_id = :workspace_id ORDER BY created_ms, key_id
 
 -- name: revoke_api_key
 -- Revoke a key. Returns no row if it is unknown or already revoked.

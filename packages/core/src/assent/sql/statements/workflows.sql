@@ -148,16 +148,17 @@ VALUES (:workspace_id, :run_id, :node, :content, :step_key, :action_id, :event_s
 ON CONFLICT (workspace_id, run_id, node, content, action_id) DO NOTHING
 
 -- name: list_step_confirmations
--- List earlier confirmations of this step, on any branch of this run.
+-- List earlier confirmations of this step, on any branch of this run; but no plan (of another run) of the same node.
 SELECT DISTINCT a.status FROM workflow_confirmations c
 JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
 WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.step_key = :step_key AND c.action_id <> :but
+  AND (c.node <> :node OR a.run_id = c.run_id)
   AND (a.status <> 'awaiting_approval' OR a.expires_ms IS NULL OR a.expires_ms > :now_ms)
 
 -- name: find_open_confirmation
--- Find the latest confirmation of this step of a node that can still pass it.
+-- Find the latest confirmation of this step of a node that can still pass it. The actions of a plan are of another run.
 SELECT a.action_id, a.status FROM workflow_confirmations c
-JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
+JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id AND a.run_id = c.run_id
 WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id AND c.node = :node
   AND a.status IN ('awaiting_approval', 'approved') AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
 ORDER BY c.event_seq DESC LIMIT 1

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from assent.kernel.limits import MAX_LOOP_ITERATIONS
 from assent.kernel.shapes import Shape
+from assent.workflow.program import PLAN
 
 ID_HINT: Final = (
     "Use lower-case letters, digits, - and _, with at most one dot: my-workflow or team.my-workflow."
@@ -140,10 +141,11 @@ AUDIT: Final = record("", prompt=text(1, PROSE), rubric=listing(text(), minItems
 VERIFICATION: Final = record(
     "", command=text(1, LINE), prompt=text(1, PROSE), cognitive=BOOLEAN, delegate=DELEGATION
 )
-CONFIRMATION_KINDS: Final = ("coordinator_eval", "human_approval")
+CONFIRMATION_KINDS: Final = ("coordinator_eval", "human_approval", PLAN)
 CONFIRMATION: Final[Shape] = {
     "type": ["boolean", "object"],
-    "hint": 'Write true, false, a condition, or {"kind": "human_approval", "condition": …}.',
+    "hint": 'Write true, false, a condition, or {"kind": "human_approval", "condition": …}; the kind plan asks for '
+    "each action of a run.",
 }
 SHARED: Final[dict[str, Shape]] = {
     "id": STEP_ID,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 import msgspec
 
@@ -51,6 +52,10 @@ def metadata(program: Program, workflow_hash: str) -> dict[str, Any]:
     }
 
 
+_PLACEHOLDER: Final = re.compile(r"\{\{([^{}]*)\}\}")
+_DECISION: Final = re.compile(r"wr\.decisions\.(.+)\.decision")
+
+
 def diagram(program: Program) -> str:
     """Write the steps as a numbered outline, loops indented, each with what it waits for."""
     lines = [f"{_line(program.name)} ({program.id} {program.version})"]
@@ -73,7 +78,9 @@ def _outline(program: Program, indexes: tuple[int, ...], prefix: str, lines: lis
 
 
 def _line(title: str) -> str:
-    """Return a title on one line."""
+    """Return a title on one line. Nothing has run yet, so that a value in it is not known: a round is N."""
+    rounds = {"currentIteration": "N"}
+    title = _PLACEHOLDER.sub(lambda found: rounds.get(found[1].strip(), "…"), title)
     return " ".join("".join(char if char.isprintable() else " " for char in title).split())
 
 
@@ -118,13 +125,14 @@ def describe(condition: Condition | None) -> str:
     """Write a condition in words."""
     if condition is None:
         return "always"
+    name = _DECISION.sub(r"the decision about \1", condition.get("var", ""))
     parts = [
-        f"{condition['var']} {_WORDS[key]} {msgspec.json.encode(operand).decode()}"
+        f"{name} {_WORDS[key]} {msgspec.json.encode(operand).decode()}"
         for key, operand in condition.items()
         if key in _WORDS
     ]
     if set(condition) == {"var"}:
-        parts.append(f"{condition['var']} is set")
+        parts.append(f"{name} is set")
     for key in ("and", "or"):
         if key in condition:
             inner = [describe(part) for part in condition[key]]

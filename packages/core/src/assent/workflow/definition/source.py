@@ -39,6 +39,7 @@ from assent.workflow.issues import (
 )
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import RESERVED
+from assent.workflow.program import PLAN
 
 Raw = dict[str, Any]
 SERVER_NAMES: Final = ("wr", *sorted(RESERVED))
@@ -116,6 +117,9 @@ def _check_conditions(step: Raw, path: str) -> Iterator[Issue]:
                     "unknown_field",
                     "Only kind and condition are allowed here.",
                 )
+            if rule["kind"] == PLAN and "action" in step:
+                message = "A step with an action waits for the approval of that. Ask for the plan in the step after it."
+                yield Issue(f"{path}.requireConfirmation.kind", "plan_with_action", message)
             if "condition" in rule:  # of any type
                 yield from conditions.check(rule["condition"], f"{path}.requireConfirmation.condition")
     for field, key in (("promptFragments", "when"), ("parallelDelegations", "runCondition")):

@@ -81,7 +81,7 @@ from assent.workflow.machine.content import (
 )
 from assent.workflow.machine.state import LoopEvent, Snapshot, Stuck, Walk, make_scope, pending_step, step_key
 from assent.workflow.machine.values import Scope, render, render_value
-from assent.workflow.program import LOOP_CONTROL, Ask, Program, StepAction
+from assent.workflow.program import LOOP_CONTROL, PLAN_RUN, Ask, Program, StepAction
 
 
 class Decision(Record):
@@ -149,6 +149,8 @@ class NeedsConfirmation(Record, tag="needs_confirmation", tag_field="kind"):
     step_key: str
     title: str
     confirmation: str
+    plan: Any = None
+    """The run whose actions are decided as one plan, as the context names it."""
     question: str = ""
     """What the author asks the person, with its values."""
     action: dict[str, Any] | None = None
@@ -272,6 +274,7 @@ def advance(
             step_key=key,
             title=render(step.title, names),
             confirmation=step.confirm.kind if step.confirm else "",
+            plan=values.get(PLAN_RUN),
             question=render(step.confirm.question, names) if step.confirm and step.confirm.question else "",
             action=_render_call(step.action, step.title, names) if step.action is not None else None,
             rejected=decision.reason if decision is not None else None,

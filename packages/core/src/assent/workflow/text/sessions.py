@@ -17,7 +17,8 @@ def write_markdown(
     bundle: Bundle, fold_lineage: Callable[[ExportedRun], Lineage], when: Callable[[int], str]
 ) -> str:
     """Write the session. `when` formats a time."""
-    head = f"# Session {bundle.session_id}\n\nExported {when(bundle.exported_ms)}; {len(bundle.runs)} run(s)."
+    counted = "1 run" if len(bundle.runs) == 1 else f"{len(bundle.runs)} runs"
+    head = f"# Session {bundle.session_id}\n\nExported {when(bundle.exported_ms)}; {counted}."
     notes = [f"> {each.author}, {when(each.created_ms)}:\n\n{each.notes.strip()}" for each in bundle.notes]
     if notes:
         head = "\n\n".join([head, "## Session notes", *notes])
@@ -44,7 +45,7 @@ def _run(run: ExportedRun, lineage: Lineage, when: Callable[[int], str]) -> str:
     for leaf in leaves:
         path = _path(by_node, leaf, written)
         if written:
-            state = "complete" if leaf in complete else "running"
+            state = "complete" if leaf in complete else "abandoned"  # as the graph says
             parts.append(f"### Branch from “{path[0].title or path[0].step_key}”: {state}")
         parts += _steps(run, path, when, "####" if written else "###")
         written |= {node.node for node in path}
@@ -94,7 +95,7 @@ def _results(dashboard: Dashboard) -> list[str]:
     if dashboard.findings:
         parts.append("### Findings\n\n" + "\n".join(map(_finding, dashboard.findings)))
     if dashboard.comments:
-        parts.append("### Comments, ready to paste")
+        parts.append("### Suggested comments")
         parts += [_fence(copy_ready(each), "markdown") for each in dashboard.comments]
     for title, document in add_titles(dashboard.documents):
         text = msgspec.json.format(msgspec.json.encode(document.body, order="sorted"), indent=2).decode()

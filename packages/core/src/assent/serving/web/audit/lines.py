@@ -103,6 +103,8 @@ _WORKFLOWS: Final[dict[str, Sentence]] = {
     "step_acked": _step,
     "step_blocked": _blocked,
     "checkpoint_kept": "A checkpoint was stored",
+    "plan_asked": "The step “{stepKey}” asked for a decision about each action of a plan",
+    "plan_passed": "The step “{stepKey}” went on: each action of its plan was decided",
     "session_noted": "{by} wrote a note on the session",
     "session_imported": "This run was imported from a file",
 }

@@ -15,12 +15,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.core import connection_store
-from assent.gate.connection import (
-    Account,
-    Connection,
-    ConnectorInfo,
-    Verified,
-)
+from assent.gate.connection import Account, Connection, ConnectorInfo, Verified
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record
@@ -37,6 +32,7 @@ from assent.serving.web.connections.provider import (
     open_form,
     subject,
 )
+from assent.serving.web.review import naming
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import PageRefused
 from assent.serving.web.shell.rendering import Badge
@@ -378,7 +374,7 @@ async def describe_row(
     account = view.connection.label if view is not None and view.live and view.connection else ""
     return {
         "info": info,
-        "icon": choose_icon(info),
+        "icon": naming.choose_icon(info),
         "line": account or ", ".join(channels if channels != [info.label] else ()) or does.capitalize(),
         "badge": state,
         "group": "ready" if is_ready else "waiting" if is_set_up else "absent",
@@ -394,15 +390,6 @@ async def describe_row(
         else "",
         "connect": address(visit, info.id) if view is not None and is_set_up else None,
     }
-
-
-def choose_icon(info: ConnectorInfo) -> str:
-    """The icon of a service: its own, else one of what it does."""
-    if info.icon:
-        return info.icon
-    if "publish" not in info.does:
-        return "mail" if "send" in info.does else "results" if "measure" in info.does else "act"
-    return "page" if info.auth_mode == "none" else "post"
 
 
 def judge(view: ProviderView | None, connector: Connector | None, is_ready: bool) -> Badge:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -25,6 +26,7 @@ from assent.gate.gate import SeenVersion
 from assent.gate.policy import RANK, suffices
 from assent.gate.preflight import is_overdue
 from assent.gate.records import Action, Assurance, Freeze, find_stop
+from assent.gate.rules.drift import describe_change, read_changes
 from assent.gate.transitions import APPROVED, AWAITING, State, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -34,7 +36,9 @@ from assent.serving.web.inbox.rows import held_line
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
 from assent.serving.web.review.content import build_content
+from assent.serving.web.review.decisions import read_comment
 from assent.serving.web.review.forms import may_be_batched, sends_at_once
+from assent.serving.web.review.history import capital
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.problems import describe_batch, find_needed
 from assent.serving.web.shell.console import SEND, Screen, Visit
@@ -87,8 +91,8 @@ async def decide(visit: Visit) -> Response:
     """Approve or reject exactly the actions shown: all or none."""
     visit.require_confirmed()
     decision = visit.part("decision")
-    form, shown_ms = await visit.shown_form_of(lambda fields: nonce_subject(decision, _digests(fields)))
-    digests = _digests(form)
+    form, shown_ms = await visit.shown_form_of(lambda fields: nonce_subject(decision, read_digests(fields)))
+    digests = read_digests(form)
     if decision not in (*DECISIONS, SEND_ALL):
         raise PageRefused(NOT_TOGETHER)
     reason = form.get("reason", "").strip()[:MAX_REASON_CHARS]
@@ -107,6 +111,7 @@ async def decide(visit: Visit) -> Response:
             action,
             SeenVersion(digest=digests[action.action_id]),
             send=(decision == SEND_ALL or form.get("then") == "send") and _sends(action),
+            comment=read_comment(form),
         )
         for action in found
     )
@@ -129,7 +134,7 @@ async def decide(visit: Visit) -> Response:
         await _ask_to_confirm(visit, refusal, assurance, form)
         raise PageRefused(_explain(refusal)) from None
     said = {"did": decision, "count": len(decided)}
-    frozen = await visit.read(lambda: _find_freeze(decided))
+    frozen = await visit.read(lambda: find_freeze(decided))
     if (decision == SEND_ALL or form.get("then") == "send") and decision != "reject" and frozen is None:
         said |= {"did": "send", "sent": sum(map(_sends, decided))}
     back = form.get("back", "")
@@ -147,7 +152,7 @@ def _explain(refusal: Refusal) -> PageProblem:
 
 async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, form: dict[str, str]) -> None:
     """Answer with the confirm page if the approvals were refused for lack of assurance."""
-    seen = [await visit.read(partial(inbox.find, visit.person, each)) for each in _digests(form)]
+    seen = [await visit.read(partial(inbox.find, visit.person, each)) for each in read_digests(form)]
     known = [each for each in seen if each is not None]
     asked = [find_needed(refusal, visit.part("decision"), action, policy) for action, policy in known]
     needed = max((each for each in asked if each is not None), key=RANK.__getitem__, default=assurance)
@@ -172,7 +177,7 @@ async def _ask(
     digests = {action.action_id: action.digest for action in found}
     values = {
         "decision": decision,
-        "stopped": await visit.read(lambda: _find_freeze(found)),
+        "stopped": await visit.read(lambda: find_freeze(found)),
         "items": await run_apart(_list_items, found, visit.now_ms),
         "kinds": Counter(action.view.noun for action in found).most_common(),
         "at_once": all(map(sends_at_once, found)),
@@ -204,7 +209,7 @@ def _find(visit: Visit, picked: list[str], state: State = AWAITING) -> Transacti
     return tuple(sorted(found, key=lambda each: (each.created_ms, each.run_id, each.position)))
 
 
-def _find_freeze(found: tuple[Action, ...]) -> Transaction[Freeze | None]:
+def find_freeze(found: tuple[Action, ...]) -> Transaction[Freeze | None]:
     """Return what stops any of these actions."""
     for action in found:
         if (frozen := find_stop((yield from freezes.list_in(action.workspace_id)), action)) is not None:
@@ -234,25 +239,31 @@ async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[tuple[s
 
 def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
     steps = Steps(PAGE_STEPS)
-    return [_item(action, now_ms, steps) for action in found]
+    return [show_item(action, now_ms, steps) for action in found]
 
 
-def _item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
+def show_item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
+    """Return what a page shows of one action that is decided with others."""
     return {
         "action_id": action.action_id,
         "title": naming.say_effect(action),
         "happens": action.view.sentence,
+        "does": naming.VERBS[naming.is_function(action)].does,
         "at_once": sends_at_once(action),
         "overdue": is_overdue(action, now_ms),
+        "warnings": (
+            *action.preflight.warnings,
+            *(f"{capital(describe_change(each))}." for each in read_changes(action)),
+        ),
         "content": build_content(action, now_ms, steps=steps),
     }
 
 
-def _digests(form: dict[str, str]) -> dict[str, str]:
+def read_digests(form: dict[str, str]) -> dict[str, str]:
     return {name.removeprefix("digest."): text for name, text in form.items() if name.startswith("digest.")}
 
 
-def nonce_subject(decision: str, digests: dict[str, str]) -> str:
+def nonce_subject(decision: str, digests: Mapping[Any, str]) -> str:
     """The nonce subject: the decision and every digest."""
     listed = " ".join(f"{action_id}={digests[action_id]}" for action_id in sorted(digests))
     return f"batch {decision} {hashlib.sha256(listed.encode()).hexdigest()}"

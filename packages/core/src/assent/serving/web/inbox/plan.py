@@ -7,9 +7,9 @@ in the inbox.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
-from decimal import Decimal, InvalidOperation
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -25,16 +25,17 @@ from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.ids import RunId, is_uuid
 from assent.ports import Begin, Transaction
 from assent.present.refusals import explain_missing_type
+from assent.serving.web.inbox.batch import find_freeze, nonce_subject, read_digests, show_item
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
-from assent.serving.web.review.content import build_content
+from assent.serving.web.review.decisions import read_comment
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.problems import describe_batch
+from assent.serving.web.review.problems import describe_batch, explain
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.serving.web.shell.word_diff import PAGE_STEPS
 from assent.use_cases import decisions
-from assent.use_cases.decisions import DecisionOrder
+from assent.use_cases.decisions import DecisionOrder, LeftOut
 
 MOST: Final = 50
 """The most actions of a plan, as in the chat."""
@@ -49,23 +50,36 @@ async def show(visit: Visit) -> Response:
     run_id = visit.part("run_id")
     if visit.request.method == "POST":
         return await _approve(visit, run_id)
-    found = await visit.read(lambda: find_plan(visit, run_id))
+    return await _draw(visit, run_id)
+
+
+async def _draw(visit: Visit, run_id: str, left: Sequence[tuple[str, str]] = ()) -> Response:
+    """Draw what waits; after an approval with what it left out, each with the reason."""
+    waiting = await visit.read(lambda: _find_waiting(visit, run_id))
+    found = _choose(visit, waiting)
     actions = tuple(action for action, _ in found)
     values = {
+        "left": left,
+        "apart": [naming.say_effect(each) for each, _ in waiting if each not in actions],
         "run_id": run_id,
         "items": await run_apart(_list_items, actions, visit.now_ms),
+        "stopped": await visit.read(lambda: find_freeze(actions)),
         "sums": sum_money(actions),
         "people": sorted(frozenset().union(*map(reached_addresses, actions))),
         "final": [naming.say_effect(each) for each in actions if each.view.undo is None],
         "sends": sum(each.view.executes == "server" for each in actions),
-        "nonce": visit.nonce(_subject(run_id, {each.action_id: each.digest for each in actions})),
+        "nonce": visit.nonce(
+            nonce_subject(f"plan {run_id}", {each.action_id: each.digest for each in actions})
+        ),
     }
-    return visit.page("plan.html", values, scripts=False)
+    return visit.page("plan.html", values, scripts=False, status=409 if left else 200)
 
 
 async def _approve(visit: Visit, run_id: str) -> Response:
-    form, shown_ms = await visit.shown_form_of(lambda fields: _subject(run_id, _digests(fields)))
-    digests, proof = _digests(form), await visit.read_proof(form)
+    form, shown_ms = await visit.shown_form_of(
+        lambda fields: nonce_subject(f"plan {run_id}", read_digests(fields))
+    )
+    digests, proof = read_digests(form), await visit.read_proof(form)
     assurance = visit.counts if proof is None else proof.assurance
     found = [
         each for each in await visit.read(lambda: find_plan(visit, run_id)) if each[0].action_id in digests
@@ -81,12 +95,13 @@ async def _approve(visit: Visit, run_id: str) -> Response:
             action,
             SeenVersion(digest=digests[action.action_id]),
             send=form.get("then") == "send" and action.view.executes == "server",
+            comment=read_comment(form),
         )
         for action, _ in found
     )
 
-    async def write(begin: Begin[tuple[Action, ...]]) -> tuple[Action, ...]:
-        def approve_all() -> Transaction[tuple[Action, ...]]:
+    async def write(begin: Begin[tuple[LeftOut, ...]]) -> tuple[LeftOut, ...]:
+        def approve_all() -> Transaction[tuple[LeftOut, ...]]:
             if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
                 raise PageRefused(USED_PROOF)
             yield from find_plan(visit, run_id)  # the person may still see them
@@ -94,11 +109,21 @@ async def _approve(visit: Visit, run_id: str) -> Response:
 
         return await visit.write(approve_all)
 
-    await decisions.approve_plan(visit.services, orders, write, undo=True)
-    return visit.go(f"/runs/{run_id}")
+    left = [
+        (naming.say_effect(action), explain(refusal, action.action_id, "approve", form).text)
+        for action, refusal in await decisions.approve_plan(visit.services, orders, write)
+    ]
+    if gone := len(digests) - len(found):
+        left.append((f"{gone} of them", "What was decided or expired meanwhile no longer waits."))
+    return await _draw(visit, run_id, left) if left else visit.go(f"/runs/{run_id}")
 
 
 def find_plan(visit: Visit, run_id: str) -> Transaction[Waiting]:
+    """Return what the plan of a run includes, in its order."""
+    return _choose(visit, (yield from _find_waiting(visit, run_id)))
+
+
+def _find_waiting(visit: Visit, run_id: str) -> Transaction[Waiting]:
     """Return what waits of a run that this person may see, in its order."""
     run = (yield from review.find_anywhere(RunId(run_id))) if is_uuid(run_id) else None
     if run is None or not (yield from members.may_see(visit.person, run.workspace_id)):
@@ -107,52 +132,33 @@ def find_plan(visit: Visit, run_id: str) -> Transaction[Waiting]:
     found = []
     for each in (yield from review.read_review(run, effects)).actions:
         seen = yield from inbox.find(visit.person, each.action_id)
-        if (
-            seen is not None
-            and may_be_planned(seen[0], visit.now_ms)
-            and not explain_missing_type(effects, seen[0])
-        ):
+        if seen is not None and state_of(seen[0]) == AWAITING and not seen[0].is_expired(visit.now_ms):
             found.append(seen)
-    return tuple(sorted(found, key=lambda each: each[0].position)[:MOST])
+    return tuple(sorted(found, key=lambda each: each[0].position))
 
 
-def may_be_planned(action: Action, now_ms: int) -> bool:
-    """Whether a plan may include it: it waits, can be delivered, and its whole content can stand on one page."""
-    waits = state_of(action) == AWAITING and not action.is_expired(now_ms)
-    return waits and action.view.unfit is None and not action.effect.html
+def _choose(visit: Visit, waiting: Waiting) -> Waiting:
+    """Return those that a plan may include: they can be delivered, and their whole content can stand on one page."""
+    return tuple(
+        (action, policy)
+        for action, policy in waiting
+        if action.view.unfit is None
+        and not action.effect.html
+        and not explain_missing_type(visit.services.for_workspace(action.workspace_id).effects, action)
+    )[:MOST]
 
 
 def sum_money(found: tuple[Action, ...]) -> list[str]:
     """Return the sum of money of a plan in each currency."""
     sums: dict[str, Decimal] = defaultdict(Decimal)
     for facets in (each.view.facets for each in found):
-        try:
-            sums[facets.currency] += Decimal(facets.amount or "0")
-        except InvalidOperation:
-            sums[f"{facets.currency} (of {facets.amount})"] += 0
-    return [f"{amount:f} {currency}".strip() for currency, amount in sorted(sums.items()) if amount]
+        sums[facets.currency] += facets.money or 0
+    return [naming.say_amount(amount, currency) for currency, amount in sorted(sums.items()) if amount]
 
 
 def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
     steps = Steps(PAGE_STEPS)
-    return [
-        {
-            "action": each,
-            "title": naming.say_effect(each),
-            "risk": each.preflight.severity.value,
-            "content": build_content(each, now_ms, steps=steps),
-        }
-        for each in found
-    ]
-
-
-def _digests(form: dict[str, str]) -> dict[str, str]:
-    return {name.removeprefix("digest."): text for name, text in form.items() if name.startswith("digest.")}
-
-
-def _subject(run_id: str, digests: dict[Any, str]) -> str:
-    listed = " ".join(f"{action_id}={digests[action_id]}" for action_id in sorted(digests))
-    return f"plan {run_id} {hashlib.sha256(listed.encode()).hexdigest()}"
+    return [{**show_item(each, now_ms, steps), "risk": each.preflight.severity.value} for each in found]
 
 
 SCREENS: Final = (Screen(HERE, show, "inbox", LOOK_AND_SEND),)

@@ -5,22 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote
 
-from assent.engine.actions.decisions import is_with_agent, list_change_requests
 from assent.engine.actions.flood import HeldGroup
 from assent.engine.views.inbox import Waiting
 from assent.gate.effects import EffectTypes
-from assent.gate.records import Action, read_proposal
+from assent.gate.records import Action, is_with_agent, list_change_requests, read_proposal
 from assent.gate.rules.drift import describe_changes, read_changes
-from assent.gate.transitions import (
-    APPROVED,
-    AWAITING,
-    EXECUTED,
-    FAILED,
-    RETRYABLE,
-    UNKNOWN,
-    State,
-    state_of,
-)
+from assent.gate.transitions import APPROVED, AWAITING, EXECUTED, FAILED, RETRYABLE, UNKNOWN, State, state_of
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.present.refusals import explain_missing_type
 from assent.serving.web.review import naming
@@ -110,7 +100,7 @@ def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
     if missing:
         return missing
     if state == EXECUTED and action.executed_ms is not None:
-        return action.view.done.lower()
+        return naming.name_outcome(action).lower()
     if state == APPROVED and action.schedule_ms is not None:
         return f"due {relative(action.schedule_ms - now_ms)}"
     if asked := list_change_requests(action) if is_with_agent(action) else []:
@@ -142,14 +132,16 @@ def inbox_line(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str,
         "approve_href": f"{opened}approve" if state == AWAITING and not missing else "",
         "reject_href": f"{opened}reject{place}" if state == AWAITING else "",
         "title": view.heading if has_arguments else action.effect.title or view.summary or view.heading,
+        "icon": "workflows"
+        if action.is_step
+        else naming.choose_icon(effects.connector(action.effect.connector)),
         "place": naming.say_place(action),
         "note": _say_note(waiting, missing, now_ms),
         "risk": action.preflight.severity.value,
         "tag": _tag(action, state, ends, now_ms),
         "age": _shorten_age(now_ms - (action.executed_ms or action.created_ms)),
         "at": when(action.executed_ms or action.created_ms, now_ms),
-        "agent": read_proposal(waiting.action).label
-        or (naming.agent_name(waiting.prepared_by) if waiting.prepared_by else ""),
+        "agent": naming.agent_name(read_proposal(waiting.action).label or waiting.prepared_by),
         "workspace": waiting.workspace_name,
         "batch": may_be_batched(action) and state == AWAITING,
     }

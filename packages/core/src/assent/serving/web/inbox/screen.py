@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, indexing
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.offloading import run_apart
-from assent.engine.people import signup
+from assent.engine.people import members, signup
 from assent.engine.people.signup import Decision, SignupLink
 from assent.engine.views import inbox, review
 from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
@@ -109,6 +109,9 @@ async def show(visit: Visit) -> Response:
     now_ms = visit.now_ms
     skipped = (page_number(visit.query("page")) - 1) * INBOX_PAGE
     today_ms = now_ms - now_ms % DAY_MS
+    if wanted.text:
+        places = await visit.read(lambda: members.list_member_workspaces(visit.person))
+        await indexing.catch_up(visit.services.store, {each.workspace_id for each in places})
     found = await visit.read(
         lambda: inbox.read_inbox(
             visit.person, wanted, (skipped, INBOX_PAGE), today_ms, now_ms + EXPIRES_SOON_MS, now_ms
@@ -196,7 +199,7 @@ async def _draw_pane(visit: Visit, found: Waiting) -> dict[str, Any]:
     card = None
     if item["waits"] and visit.session.public_key is not None and not action.effect.html:
         services = visit.services.for_workspace(action.workspace_id)
-        read = await visit.read(partial(_read_run, found, effects))
+        read = await visit.read(partial(_read_run, found, effects, for_member=visit.session.is_confirmed))
         ready = await read_readiness(services, action)
         decider = visit.decider(action.workspace_id, visit.now_ms)
         looking = FormContext(
@@ -214,11 +217,11 @@ async def _draw_pane(visit: Visit, found: Waiting) -> dict[str, Any]:
     return {**item, "card": card, "done": None}
 
 
-def _read_run(found: Waiting, effects: EffectTypes) -> Transaction[RunReview]:
+def _read_run(found: Waiting, effects: EffectTypes, *, for_member: bool) -> Transaction[RunReview]:
     run = yield from actions.find_run(found.action.workspace_id, found.action.run_id)
     if run is None:
         raise PageRefused(NO_SUCH_ACTION)
-    return (yield from review.read_review(run, effects))
+    return (yield from review.read_review(run, effects, for_member=for_member))
 
 
 def _nonces_of(visit: Visit) -> Callable[[Action, str], str]:
@@ -243,15 +246,15 @@ def _group(visit: Visit, found: tuple[Waiting, ...]) -> list[dict[str, Any]]:
     for each in found:
         by_run.setdefault(each.action.run_id, []).append(each)
     groups = []
-    for run_id, members in by_run.items():
-        lines = _lines(visit, sorted(members, key=lambda each: each.action.position))
-        goal, agent = members[0].goal, lines[0]["agent"] or "your agent"
+    for run_id, staged in by_run.items():
+        lines = _lines(visit, sorted(staged, key=lambda each: each.action.position))
+        goal, agent = staged[0].goal, lines[0]["agent"] or "your agent"
         groups.append(
             {
                 "run_id": run_id,
                 "name": goal if goal and goal != lines[0]["title"] else f"From {agent}",
-                "workspace": members[0].workspace_name,
-                "tenant": members[0].action.tenant_id,
+                "workspace": staged[0].workspace_name,
+                "tenant": staged[0].action.tenant_id,
                 "lines": lines,
                 "batch": sum(line["batch"] for line in lines),
             }
@@ -306,7 +309,7 @@ def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str)
     if found.scheduled or section == "scheduled":
         chips.append(chip("Scheduled", len(found.scheduled), show="scheduled"))
     if found.done or section == "sent":
-        chips.append(chip("Sent today", len(found.done), show="sent"))
+        chips.append(chip("Done today", len(found.done), show="sent"))
     channels = sorted(counts.channels.items(), key=lambda each: (-each[1], each[0]))
     if len(channels) > 1 or query["channel"]:
         chips += [chip(names.get(each, each), count, channel=each) for each, count in channels]

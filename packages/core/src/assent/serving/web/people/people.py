@@ -77,7 +77,7 @@ CONFIRM_FIRST: Final = PageProblem(
         "The page that showed your key signed in this browser, and your agent may know the address of that "
         "page. That is enough to read, and not enough for this."
     ),
-    "Confirm your e-mail address, or sign in with a link from the person who runs this server.",
+    "Sign in with a link: by e-mail if this server sends it, or from the person who runs this server.",
     Link("/sign-in", "Confirm that it is you"),
 )
 

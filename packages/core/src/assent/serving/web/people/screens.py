@@ -245,13 +245,13 @@ async def start(visit: Visit) -> Response:
     on_http = clients.http_snippets(base_url, key)
     is_local = visit.workspace_id == LOCAL_WORKSPACE
     links = visit.services.links
-    here = links.client_entry({}) if is_local and links.only_here else None
+    here = links.client_entry({}) if is_local and links.only_here and links.client_entry else None
     values = {
         "install_links": clients.install_links(base_url, here),
         "needs_key": here is None,
         "is_named": brand.name != LOCAL_NAME,
         "name": brand.name,
-        "snippets": (clients.stdio_snippet(visit.services, None), *on_http) if is_local else on_http,
+        "snippets": (*clients.stdio_snippets(visit.services, None), *on_http) if is_local else on_http,
         "placeholder_key": key,
         "connected": visit.when(max(seen.values())) if seen else None,
         "sample_nonce": visit.nonce(visit.here("sample")),

@@ -24,12 +24,7 @@ from assent.gate.records import Assurance
 from assent.kernel.limits import MAILED_LINK_TTL_MS, MINUTE_MS, SESSION_TTL_MS
 from assent.ports import Transaction
 from assent.serving.http import client_address
-from assent.serving.web.people.confirming import (
-    NONCE_FIELD,
-    PROOF_FIELD,
-    read_credential_id,
-    select_covered,
-)
+from assent.serving.web.people.confirming import NONCE_FIELD, PROOF_FIELD, read_credential_id, select_covered
 from assent.serving.web.people.people import (
     HOW_TO_SIGN_IN,
     NAME_ADVICE,

@@ -203,7 +203,7 @@ class SignupPages:
         if claimed is None:
             raise PageRefused(LINK_ENDED)
         key = claimed.issued.api_key
-        snippets = (*clients.http_snippets(self._base_url, key), clients.stdio_snippet(services, key))
+        snippets = (*clients.http_snippets(self._base_url, key), *clients.stdio_snippets(services, key))
         values = {
             "link": claimed.link,
             "key": key,

@@ -8,19 +8,29 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import decisions
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.hooks import Origin
 from assent.engine.actions.remainder import AGAIN_AS
 from assent.engine.actions.send_jobs import SendJob
 from assent.engine.core.jobs import JobState
-from assent.engine.views.review import RunReview
+from assent.engine.views.review import Earlier, RunReview
 from assent.extensions.effect_types import render_value
 from assent.gate.effects import EffectTypes
 from assent.gate.pictures import IMAGE
 from assent.gate.policy import Requirement, counts, holds
 from assent.gate.preflight import Readiness, is_overdue
-from assent.gate.records import Action, Effect, Media, Status, find_stop, read_proposal
+from assent.gate.records import (
+    REASON,
+    Action,
+    Effect,
+    Media,
+    Status,
+    find_stop,
+    is_test,
+    is_with_agent,
+    list_change_requests,
+    read_proposal,
+)
 from assent.gate.rules.drift import describe_change, read_changes
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.gate.undo import UNDO_AS, is_spent, offer
@@ -54,7 +64,7 @@ from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.naming import UNSURE, VERBS, Verb
 from assent.serving.web.review.pictures import Pictures
 from assent.serving.web.shell.rendering import Badge
-from assent.serving.web.shell.times import When, relative, when
+from assent.serving.web.shell.times import When, day_of, relative, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
 from assent.serving.web.shell.word_diff import PAGE_STEPS, LabelledDiff, word_diff
 
@@ -151,6 +161,56 @@ class Approved(Record):
     people: int
 
 
+MOST_NAMED: Final = 3
+USUAL: Final = 5
+"""How many amounts it takes to call a range usual."""
+
+
+class EarlierActions(Record):
+    """An action beside those of its type that were executed before."""
+
+    concerns: str
+    same: int
+    """How many of them were about the same person, account or recipient."""
+    latest: tuple[tuple[Earlier, When], ...]
+    today: str
+    usual: str
+    unusual: bool
+    """Whether its amount is outside of what is usual."""
+
+
+def compare_earlier(action: Action, earlier: Iterable[Earlier], now_ms: int) -> EarlierActions | None:
+    """Return what a person who decides wants to know of earlier actions of the same type; None where there is
+    nothing to say."""
+    alike = [
+        each
+        for each in earlier
+        if (each.type, each.tenant_id) == (action.effect.type, action.tenant_id)
+        and each.action_id != action.action_id
+    ]
+    concerns, facets = action.effect.concerns, action.view.facets
+    same = [each for each in alike if concerns and each.concerns == concerns]
+    paid = [
+        (each.executed_ms, money)
+        for each in alike
+        if each.facets.currency == facets.currency and (money := each.facets.money) is not None
+    ]
+    usual, today, unusual = "", "", False
+    if (amount := facets.money) is not None:
+        of_today = [money for at_ms, money in paid if day_of(at_ms) == day_of(now_ms)]
+        today = f"{naming.say_amount(sum(of_today), facets.currency)} in {len(of_today)}" if of_today else ""
+        amounts = sorted(money for _, money in paid)
+        if len(amounts) >= USUAL:
+            cut = len(amounts) // 10
+            least, most = amounts[cut], amounts[-1 - cut]
+            usual = f"{least:,f} to {naming.say_amount(most, facets.currency)}"
+            unusual = not least <= amount <= most
+    if not (same or usual or today):
+        return None
+    latest = tuple((each, when(each.executed_ms, now_ms)) for each in same[:MOST_NAMED])
+    return EarlierActions(concerns, len(same), latest, today, usual, unusual)
+
+
 class CardChanges(Record):
     since: str
     fields: tuple[LabelledDiff, ...]
@@ -203,6 +263,9 @@ class Card(Record, kw_only=True):
     brief: ManualBrief | None
     keeps_requests: bool
     """Whether an edit may include a request for later drafts."""
+    reason: str
+    """Why its agent wants it, in the agent's words."""
+    earlier: EarlierActions | None
     content: ReviewContent
     fields: tuple[Field, ...]
     origins: tuple[Origin, ...]
@@ -301,7 +364,9 @@ def _find_reverse(found: RunReview, action: Action, now_ms: int) -> str:
     """Return the id of the action's reverse, if that can still happen or has happened."""
     known = action.metadata.get(UNDO_AS)
     reverse = next((each for each in found.actions if each.action_id == known), None)
-    return reverse.action_id if reverse is not None and not is_spent(reverse, now_ms) else ""
+    if reverse is None or is_spent(reverse, now_ms, test=is_test(action)):
+        return ""
+    return reverse.action_id
 
 
 def build_card(
@@ -326,7 +391,7 @@ def build_card(
         action=action,
         action_id=action.action_id,
         title=naming.say_effect(action),
-        place=naming.say_place(action),
+        place=action.view.place or naming.say_place(action),
         channel=view.label or view.via,
         risk=preflight.severity.value,
         approvers=_list_approvers(action, given),
@@ -335,7 +400,7 @@ def build_card(
         own_yes=own_yes,
         completes=_completes(needed, given, action, looking),
         is_step=action.is_step,
-        with_agent=decisions.is_with_agent(action),
+        with_agent=is_with_agent(action),
         via=naming.name_inside(view.via),
         undo_seconds=looking.undo_seconds,
         undo=naming.explain_undo(verb, looking.undo_seconds),
@@ -349,12 +414,14 @@ def build_card(
         gone=explain_missing_type(looking.effects, action),
         brief=manual_brief(action.effect, view) if view.executes == "person" else None,
         keeps_requests=action.keeps_requests,
+        reason=as_text(action.metadata.get(REASON)),
+        earlier=compare_earlier(action, found.earlier, now_ms),
         content=build_content(action, now_ms, pictures.along, steps),
         fields=list_fields(action),
         origins=found.origins.get(action.asset_id or "", ()),
         changes=_changes(found, action, looking, steps),
         drift=tuple(capital(describe_change(each)) for each in read_changes(action)),
-        wishes=decisions.list_change_requests(action),
+        wishes=list_change_requests(action),
         look_at=naming.web_address(view.look_at) or "",
         pictures=pictures,
         gates=tuple(map(_name_gate, filter("human_approval".__ne__, preflight.gates))),

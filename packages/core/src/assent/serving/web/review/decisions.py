@@ -56,7 +56,8 @@ class SubmittedForm:
         shown = self.form.get("revision")
         revision = int(shown) if shown is not None and _REVISION.fullmatch(shown) else None
         seen = SeenVersion(revision, self.form.get("digest", ""))
-        return DecisionOrder(self.decider, self.action, seen, send=self.form.get("then") == "send")
+        sends, comment = self.form.get("then") == "send", read_comment(self.form)
+        return DecisionOrder(self.decider, self.action, seen, sends, comment)
 
 
 def read_name(viewer: Viewer, form: dict[str, str], known: tuple[tuple[str, str | None], ...] = ()) -> str:
@@ -72,6 +73,11 @@ def read_name(viewer: Viewer, form: dict[str, str], known: tuple[tuple[str, str 
             }
         )
     return name
+
+
+def read_comment(form: dict[str, str]) -> str:
+    """Return what a person writes with an approval."""
+    return form.get("comment", "").strip()[:MAX_REASON_CHARS]
 
 
 def _require_person(viewer: Viewer) -> None:

@@ -17,7 +17,7 @@ from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance, Effect, Voice, is_erased
 from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, FAILED, RETRYABLE, UNKNOWN, state_of
-from assent.gate.undo import can_be_undone
+from assent.gate.undo import can_be_undone, is_reverse
 from assent.gate.views import Field, Severity
 from assent.kernel.refusals import Problem
 from assent.kernel.structs import Record
@@ -166,7 +166,7 @@ def may_be_tried_again(effects: EffectTypes, action: Action) -> bool:
     return (
         action.view.executes == "server"
         and AGAIN_AS not in action.metadata
-        and not is_erased(action)
+        and not (is_erased(action) or is_reverse(action.effect))
         and not explain_missing_type(effects, action)
     )
 

@@ -75,6 +75,11 @@ def _tell_answer(facts: Facts) -> str:
     return f"{name_actor(facts)} says that it {'happened' if facts.get('happened') else 'did not happen'}"
 
 
+def _tell_claim(facts: Facts) -> str:
+    by = agent_name(str(facts.get("by", "someone")))
+    return "Sending started" if by == "the server" else f"Sending started, asked for by {by}"
+
+
 def _tell_handover(facts: Facts) -> str:
     if facts.get("via") == ADVANCE:
         return f"The workflow went on past this step, led by {agent_name(str(facts.get('by', 'someone')))}"
@@ -100,6 +105,8 @@ Sentence = str | Callable[[Facts], str]
 def _tell_staging(facts: Facts) -> str:
     if "againOf" in facts:
         return f"Prepared again after it failed, by {name_actor(facts)}"
+    if "undoOf" in facts:
+        return f"Prepared to undo what was done, by {name_actor(facts)}"
     return "The part that was not delivered became an action of its own, to be approved"
 
 
@@ -121,7 +128,7 @@ DECISIONS: Final[dict[str, Sentence]] = {
     "review_links_ended": "Review links ended by {who}",
 }
 SENDING: Final[dict[str, Sentence]] = {
-    "action_claim": "Sending began, asked for by {agent}",
+    "action_claim": _tell_claim,
     "execution_refused": "An attempt to send by {agent} was refused",
     "action_succeed": "Sent; the provider confirmed it",
     "action_refuse": "The provider rejected it",
@@ -129,9 +136,9 @@ SENDING: Final[dict[str, Sentence]] = {
     "action_lose": "Not confirmed: the outcome is unknown",
     "action_restore": "A backup was restored: it may have been sent since",
     "restore_doubt": "A backup was restored: it is checked before it is sent",
-    "action_found_done": "Found out: it had been sent",
-    "action_found_refused": "Found out: the provider had rejected it",
-    "action_found_not_done": "Found out: it had not been sent",
+    "action_found_done": "It was sent after all",
+    "action_found_refused": "The provider had rejected it",
+    "action_found_not_done": "It was not sent",
     "action_hand_over": _tell_handover,
     "late_answer": "A late answer arrived and was kept as evidence",
     "connector_rechecked": _tell_readiness,
@@ -183,7 +190,7 @@ def of_action(
 def _entry(event: Event, facts: Facts, now_ms: int) -> tuple[str | None, HistoryEntry]:
     what = write_sentence(SENTENCES.get(event.kind, event.kind.replace("_", " ")), facts)
     note = next((text for name in NOTES if isinstance(text := facts.get(name), str) and text), "")
-    if event.kind == "action_edit" and isinstance(facts.get("digest"), str):
+    if event.kind == "action_edit" and not facts.get("text") and isinstance(facts.get("digest"), str):
         note = f"Content is now {short_digest(facts['digest'])}"
     about = EVERY_ACTION if event.kind in OF_EVERY_ACTION else facts.get("actionId")
     tone = TONES.get(event.kind, "")

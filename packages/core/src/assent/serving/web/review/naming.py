@@ -9,16 +9,17 @@ import re
 import types
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
+from decimal import Decimal
 from typing import Any, Final
 
 from assent.engine.actions.approvals import GivenApproval
-from assent.engine.actions.decisions import is_with_agent
 from assent.extensions.effect_types import render_value
+from assent.gate.connection import ConnectorInfo
 from assent.gate.names import name_by_link
 from assent.gate.outcomes import REFERENCE
 from assent.gate.policy import Requirement
 from assent.gate.preflight import TOO_MANY_TODAY
-from assent.gate.records import Action, Approval, Assurance, is_test
+from assent.gate.records import PARTLY, REACHED, Action, Approval, Assurance, is_test, is_with_agent
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,
@@ -162,7 +163,7 @@ def _cut(text: str) -> str:
     """As much of a text as a title has room for, at the end of a word where there is one."""
     cut = truncate(text, TITLE_CHARS)
     words, space, _ = cut.rpartition(" ")
-    return cut if cut == text or len(words) < TITLE_CHARS // 2 or not space else f"{words}…"
+    return cut if cut == text or len(words) < TITLE_CHARS // 2 or not space else f"{words.rstrip('.!?…')}…"
 
 
 def say_place(action: Action) -> str:
@@ -180,6 +181,15 @@ def _write(value: Any) -> str:
     return "" if value is None else to_text(value)
 
 
+def choose_icon(info: ConnectorInfo) -> str:
+    """The icon of a service: its own, else one of what it does."""
+    if info.icon:
+        return info.icon
+    if "publish" not in info.does:
+        return "mail" if "send" in info.does else "results" if "measure" in info.does else "act"
+    return "page" if info.auth_mode == "none" else "post"
+
+
 def name_inside(label: str) -> str:
     """The name of a channel or a connector within a sentence."""
     return label[:1].lower() + label[1:] if label.startswith("Your ") else label
@@ -187,6 +197,15 @@ def name_inside(label: str) -> str:
 
 def name_state(action: Action, state: State) -> Badge:
     return (STATES_OF_FUNCTIONS if is_function(action) else STATES)[state]
+
+
+def name_outcome(action: Action) -> str:
+    """Name what an executed action did: `Sent`, or `Partly sent, 2 of 3` where a remainder was left."""
+    done = action.view.done
+    if PARTLY not in action.metadata:
+        return done
+    reached = action.metadata.get(REACHED)
+    return f"Partly {done[:1].lower()}{done[1:]}{f', {reached}' if reached else ''}"
 
 
 def status_badge(action: Action, now_ms: int, given: int = 0, needed: int = 1) -> Badge:
@@ -200,7 +219,9 @@ def status_badge(action: Action, now_ms: int, given: int = 0, needed: int = 1) -
     if state == AWAITING and given:
         return Badge(f"{given} of {needed} approved", "warn")
     if state == EXECUTED:
-        return Badge("Tested, not sent", "warn") if is_test(action) else Badge(action.view.done, "ok")
+        if is_test(action):
+            return Badge("Tested, not sent", "warn")
+        return Badge(name_outcome(action), "warn" if PARTLY in action.metadata else "ok")
     if state == APPROVED and action.approval is not None and action.approval.claim in UNSURE:
         unsure = action.approval.claimed is not None
         return Badge("Approved, perhaps by an agent" if unsure else UNSURE[action.approval.claim], "warn")
@@ -220,7 +241,8 @@ def explain_undo(verb: Verb, seconds: int) -> str:
     if not seconds:
         return f"The approval {verb.does} it at once. After that it cannot be taken back."
     then = "runs" if verb.now == "run" else "goes out"
-    return f"It {then} {seconds} seconds after the approval. Until then you can undo it."
+    due = f"{seconds} seconds after the approval, or as soon as your agent asks for it"
+    return f"It {then} {due}. Until then you can undo it."
 
 
 def explain_doubt(action: Action) -> str:
@@ -296,6 +318,10 @@ def missing(action: Action) -> str:
 def size(text: str) -> str:
     words = len(text.split())
     return f"{len(text):,} characters, {words:,} word{'' if words == 1 else 's'}"
+
+
+def say_amount(amount: Decimal | int, currency: str) -> str:
+    return f"{amount:,f} {currency}".rstrip()
 
 
 def cost(credits: int) -> str:

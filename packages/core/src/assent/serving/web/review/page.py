@@ -12,7 +12,7 @@ needs more than the cookie is answered with the confirm page (`people.confirming
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -28,6 +28,7 @@ from assent.engine.actions.reconciliation import can_be_asked
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, proofs
 from assent.engine.views import inbox, review
 from assent.engine.views.review import RunReview
@@ -85,6 +86,7 @@ from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.naming import is_function, say_effect
 from assent.serving.web.review.preview import build_preview
 from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson
+from assent.serving.web.shell.console import PLACE_COOKIE, Screen, find_empty_places
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import (
     DECIDING_HEADERS,
@@ -94,7 +96,7 @@ from assent.serving.web.shell.headers import (
     PageResponse,
     see_other,
 )
-from assent.serving.web.shell.lists import whole_number
+from assent.serving.web.shell.lists import whole_number, with_query
 from assent.serving.web.shell.page_site import PageSite
 from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, AnswerInstead, PageRefused
 from assent.serving.web.shell.rendering import page
@@ -106,8 +108,10 @@ from assent.use_cases import runs
 class ReviewPages:
     """`/runs/{run_id}` and the targets of its forms."""
 
-    def __init__(self, site: PageSite) -> None:
+    def __init__(self, site: PageSite, added: tuple[Screen, ...]) -> None:
+        """`added` are the screens of extensions."""
         self._site = site
+        self._added = added
 
     async def run(self, request: Request) -> Response:
         """Show the page, or exchange a valid link for a cookie."""
@@ -267,8 +271,11 @@ class ReviewPages:
             waiting = 0
             if viewer.session is not None:
                 waiting = yield from members.count_waiting(viewer.session.person, now_ms)
+                request.state.empty_places = yield from find_empty_places(
+                    self._added, viewer.run.workspace_id
+                )
             effects = self._site.services.for_workspace(viewer.run.workspace_id).effects
-            found = yield from review.read_review(viewer.run, effects)
+            found = yield from review.read_review(viewer.run, effects, for_member=bool(viewer.role))
             decided = yield from find_decided(request, viewer, found)
             if decided is None:
                 return viewer, found, waiting, None, ""
@@ -324,6 +331,7 @@ class ReviewPages:
             if tried is None
             else None,
             "looks_again": look_again is not None,
+            "rule_links": list_rule_links(request, viewer, cards, services.effects.channels),
             "askable": list_askable(services.connectors, found),
             "in_place": viewer.session is not None and viewer.session.public_key is not None,
             "stop_nonce": nonces.issue(browser, f"{viewer.session.session_id} stop", now_ms)
@@ -369,6 +377,9 @@ class ReviewPages:
         browser = nonces.browser(request)
         about = subject(action.run_id, action.action_id, action.digest, "edit")
         place = await self._site.services.store.read(partial(tenancy.get_workspace, action.workspace_id))
+        if viewer.session is not None:
+            look = partial(find_empty_places, self._added, action.workspace_id)
+            request.state.empty_places = await self._site.services.store.read(look)
         trial = EditTrial()
         if form is not None:
             trial = await try_edit(services, action, form)
@@ -484,7 +495,7 @@ def fill_edit_form(action: Action, form: dict[str, str] | None, trial: EditTrial
         "fields": [
             _build_field(each, typed[each.name], before[each.name], trial) for each in list_fields(action)
         ],
-        "asked": (form or {}).get("asked", ""),
+        "asked": (form or {}).get("asked" if action.keeps_requests else "comment", ""),
         "differences": _differences(action, before, typed) if form is not None else (),
         "compared": form is not None,
         "problems": trial.problems,
@@ -549,14 +560,14 @@ DONE: Final = {
         frozenset({AWAITING}),
         "Saved. Read it once more: the new version needs its own approval.",
     ),
-    "again": (frozenset({AWAITING}), "Here it is again. It needs its own approval."),
+    "again": (frozenset({AWAITING}), "This is a new copy of what failed. It needs its own approval."),
     "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
     "withdraw": (
         frozenset({AWAITING}),
         "The approval is withdrawn. Nothing goes out until it is approved again.",
     ),
     "ask": (
-        frozenset({AWAITING, APPROVED, RETRYABLE}),
+        frozenset({AWAITING}),
         "Your agent reads what you asked for. It comes back to you once it is changed.",
     ),
     "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
@@ -595,6 +606,23 @@ class ResultNotice(Record):
     undo: tuple[Action, str] | None = None
     """The action whose approval can be taken back, and the nonce of that form."""
     about: str = ""
+
+
+def list_rule_links(
+    request: Request, viewer: Viewer, cards: Iterable[Card], channels: Container[str]
+) -> dict[str, str]:
+    """Return the addresses of the sentence that always asks two people about what a card is about, by the ids of the
+    actions: for an owner who looks at the workspace whose policy it is."""
+    if viewer.session is None or not viewer.session.person.is_owner:
+        return {}
+    if request.cookies.get(PLACE_COOKIE, LOCAL_WORKSPACE) != viewer.run.workspace_id:
+        return {}
+    two = {"condition": "always", "count": "2", "who": "person"}
+    return {
+        card.action_id: with_query("/settings/policy", {"subject": f"channel {channel}", **two}) + "#add-rule"
+        for card in cards
+        if card.waiting and card.needed == 1 and (channel := card.action.effect.channel) in channels
+    }
 
 
 def list_askable(connectors: Mapping[str, Connector], found: RunReview) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Refused decisions: the reason, worded for the person at the page, and the typed values; or the
 confirm page, if the decision only lacks assurance.
 
-`kernel.refusals` words the same reasons for agents.
+The texts for agents are in `kernel.reasons` and `present.refusals`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class NeedsPerson(Exception):  # noqa: N818 - what is missing
 
 _TYPED: Final[tuple[str, ...]] = (
     *("name", "reason", "text", "body", "title", "subject", "recipients", "cc", "reply_to"),
-    *("outcome", "evidence", "url"),
+    *("outcome", "evidence", "url", "comment", "asked"),
 )
 
 _TITLES: Final = {

@@ -7,6 +7,7 @@ Every run is looked up by its id in the current workspace; all missing ones get 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -172,6 +173,7 @@ def _session(visit: Visit, view: RunView) -> dict[str, Any]:
                 "line": line,
                 "badge": run_badge(line, visit.now_ms),
                 "branches": count(line.branches, "branch", "branches"),
+                "started": visit.when(line.created_ms),
                 "steps": count(line.nodes - 1, "step"),
             }
             for line in view.siblings
@@ -351,7 +353,8 @@ async def export(visit: Visit) -> Response:
 
 async def markdown(visit: Visit) -> Response:
     made = await _bundle(visit)
-    return _download(_text(made).encode(), f"{_file_name(made)}.md", "text/markdown; charset=utf-8")
+    raw = _text(made, lambda ms: iso_time(ms) or "").encode()
+    return _download(raw, f"{_file_name(made)}.md", "text/markdown; charset=utf-8")
 
 
 async def show_print_page(visit: Visit) -> Response:
@@ -360,7 +363,7 @@ async def show_print_page(visit: Visit) -> Response:
     values = {
         "run_id": visit.part("run_id"),
         "session_id": made.session_id,
-        "content": Markup(await run_apart(_html, made)),  # noqa: S704 - cleaned by the renderer
+        "content": Markup(await run_apart(_html, made, lambda ms: visit.when(ms).text)),  # noqa: S704 - cleaned by the renderer
     }
     return visit.page("session_print.html", values)
 
@@ -378,13 +381,13 @@ async def _bundle(visit: Visit) -> Bundle:
     return made
 
 
-def _html(made: Bundle) -> str:
+def _html(made: Bundle, tell: Callable[[int], str]) -> str:
     """Render in a thread: a long session would block the event loop."""
-    return render(_text(made), most_marks=MAX_PRINTED_MARKS).html
+    return render(_text(made, tell), most_marks=MAX_PRINTED_MARKS).html
 
 
-def _text(made: Bundle) -> str:
-    return session_text.write_markdown(made, bundles.fold_lineage, lambda ms: iso_time(ms) or "")
+def _text(made: Bundle, tell: Callable[[int], str]) -> str:
+    return session_text.write_markdown(made, bundles.fold_lineage, tell)
 
 
 def _file_name(made: Bundle) -> str:

@@ -19,8 +19,6 @@ from assent.gate.views import Severity
 from assent.kernel.limits import (
     ACTION_TTL_MS,
     DAY_MS,
-    IDEMPOTENCY_TTL_MS,
-    JOB_RETENTION_MS,
     REVIEW_TTL_SECONDS,
     SESSION_TTL_MS,
     WORKFLOW_RETENTION_DAYS,
@@ -124,8 +122,6 @@ RETENTION: Final = (
         "Review links",
         f"{REVIEW_TTL_SECONDS // 86_400} days unless the settings of the server say otherwise",
     ),
-    ("Answers kept for the same idempotency key", f"{IDEMPOTENCY_TTL_MS // DAY_MS} days"),
-    ("Finished jobs", f"{JOB_RETENTION_MS // DAY_MS} days"),
     (
         "Unused workflow sessions",
         f"{WORKFLOW_RETENTION_DAYS} days unless the settings of the server say otherwise",
@@ -173,17 +169,18 @@ async def change_rules(visit: Visit) -> Response:
     visit.require_owner()
     form = await visit.form(visit.here("rules"))
     source = dict((await visit.read(lambda: policies.find_version(visit.workspace_id))).source)
-    rules = list(source.get("rule", ()))
+    rules, channels = list(source.get("rule", ())), visit.services.effects.channels
     if "remove" in form:
         kept = [each for each in rules if each.get("name") != form["remove"]]
         title, button, wrong = "Remove this rule?", "Remove the rule", []
     else:
-        made = read_rule(form, visit.services.effects.channels)
+        made = read_rule(form, channels)
         kept, title, button = [*rules, made], "Add this rule?", "Add the rule"
         wrong = [made] if isinstance(made, str) else []
     changed = {name: value for name, value in source.items() if name != "rule"}
     if not wrong:
-        wrong = await _save(visit, form, changed | ({"rule": kept} if kept else {}), title, button)
+        gone = [word_rule(each, channels) or each["name"] for each in rules if each not in kept]
+        wrong = await _save(visit, form, changed | ({"rule": kept} if kept else {}), title, button, *gone)
     return await _show(visit, None, wrong, form) if wrong else visit.go("/settings/policy?did=saved")
 
 
@@ -251,8 +248,10 @@ async def _save_text(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> 
 
 
 async def _save(
-    visit: Visit, form: dict[str, str], source: dict[str, Any], title: str, button: str
+    visit: Visit, form: dict[str, str], source: dict[str, Any], title: str, button: str, *gone: str
 ) -> list[str]:
+    """Save a policy that a person confirmed, which leaves out the rules that are `gone`."""
+
     def look() -> Transaction[tuple[Policy, list[ReplayReport]]]:
         drafted = yield from policies.read(source)
         found = yield from policies.find(visit.workspace_id)
@@ -262,6 +261,7 @@ async def _save(
         drafted, (now, then) = await visit.read(look)
         facts: tuple[tuple[str, str], ...] = (
             ("Workspace", visit.place.name),
+            *(("Removed", each) for each in gone),
             ("Policy", name_policy(drafted)),
         )
         if now.decisions:
@@ -277,7 +277,7 @@ async def _save(
         by = visit.person.label
         await set_policy(visit.workspace_id, source, visit.now_ms, visit.write, by=by)
     except BadPolicy as bad:
-        return [f"{each.path}: this must be {each.expected}, and it is {each.got}." for each in bad.problems]
+        return [f"{each.path} needs {each.expected}; this is {each.got}." for each in bad.problems]
     return []
 
 

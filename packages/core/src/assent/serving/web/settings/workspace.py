@@ -39,7 +39,6 @@ async def keys(visit: Visit) -> Response:
     """The agents: list, create and revoke their keys, and stop one of them."""
     issued = ""
     if visit.request.method == "POST":
-        visit.require_owner()
         form = await visit.form(visit.here("keys"))
         by = visit.person.label
         workspace = ("Workspace", visit.place.name)
@@ -48,6 +47,10 @@ async def keys(visit: Visit) -> Response:
                 KeyId(form["revoke"]),
                 await visit.read(lambda: tenancy.list_keys(visit.workspace_id)),
             )
+            if not any(
+                each.key_id == key_id and each.can_be_ended_by(visit.person.person_id) for each in known
+            ):
+                visit.require_owner()
             text = "Calls with this key are refused from then on."
             await visit.confirm(
                 form,
@@ -62,6 +65,7 @@ async def keys(visit: Visit) -> Response:
             )
             await visit.write(lambda: tenancy.revoke_key(visit.workspace_id, key_id, visit.now_ms, by=by))
             return visit.go("/settings/keys")
+        visit.require_owner()
         label = " ".join(form.get("label", "").split())
         label = label if is_name(label) else "console"
         drafts = form.get("rights") == "drafts"
@@ -103,7 +107,7 @@ async def keys(visit: Visit) -> Response:
         "issued": issued,
         "snippets": (
             *clients.http_snippets(base_url, issued),
-            clients.stdio_snippet(visit.services, issued),
+            *clients.stdio_snippets(visit.services, issued),
         )
         if issued
         else (),

@@ -59,18 +59,17 @@ def http_snippets(base_url: str, key: str) -> tuple[Snippet, ...]:
     )
 
 
-def stdio_snippet(services: Services, key: str | None) -> Snippet:
-    """Snippet for clients that start a process on this server's data. Without a key it uses the
-    local workspace. Readers on another machine are not shown this machine's paths."""
+def stdio_snippets(services: Services, key: str | None) -> tuple[Snippet, ...]:
+    """Return the snippet for clients that start a process on this server's data, if they can. Without a key it uses
+    the local workspace. Readers on another machine are not shown this machine's paths."""
+    if services.links.client_entry is None:
+        return ()
     environment = {} if key is None else {"ASSENT_API_KEY": key}
     entry: dict[str, Any] = {"command": "assent", "args": ["stdio"], **({"env": environment} if key else {})}
     if services.links.only_here:
         entry = services.links.client_entry(environment)
-    return Snippet(
-        "On this computer (stdio)",
-        "The client starts Assent itself, on the computer of this server.",
-        _json({"mcpServers": {SERVER_NAME: entry}}),
-    )
+    where = "The client starts Assent itself, on the computer of this server."
+    return (Snippet("On this computer (stdio)", where, _json({"mcpServers": {SERVER_NAME: entry}})),)
 
 
 class InstallLink(Record):

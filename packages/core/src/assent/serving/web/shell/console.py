@@ -319,13 +319,24 @@ class Screen(Record):
     """The entry that leads to it, for a screen of an extension."""
     templates: Path | None = None
     """The folder of its templates, for a screen of an extension. They may extend those of the server."""
+    has_content: Callable[[WorkspaceId], Transaction[bool]] | None = None
+    """Whether a workspace has anything to show there. Before that its entry is hidden."""
 
 
 def arrange_entries(screens: Iterable[Screen]) -> tuple[NavigationEntry, ...]:
-    """Return the navigation with the entries of extensions: the first of their group, in a new group at the end."""
+    """Return the navigation with the entries of extensions: the last of their group, in a new group at the end."""
     added = [each.entry for each in screens if each.entry is not None]
     groups = list(dict.fromkeys(entry.group for entry in (*NAVIGATION, *added)))
-    return tuple(sorted((*added, *NAVIGATION), key=lambda entry: groups.index(entry.group)))
+    return tuple(sorted((*NAVIGATION, *added), key=lambda entry: groups.index(entry.group)))
+
+
+def find_empty_places(screens: Iterable[Screen], workspace_id: WorkspaceId) -> Transaction[frozenset[str]]:
+    """Return the names of the entries that lead to nothing yet."""
+    empty = set()
+    for entry, has_content in ((each.entry, each.has_content) for each in screens):
+        if entry is not None and has_content is not None and not (yield from has_content(workspace_id)):
+            empty.add(entry.name)
+    return frozenset(empty)
 
 
 class Console:
@@ -369,6 +380,8 @@ class Console:
             waiting = yield from members.count_waiting(session.person, now_ms)
             place = _choose(places, wished) if places else None
             keys = (yield from tenancy.list_keys(place.workspace_id)) if place is not None else []
+            if place is not None:
+                request.state.empty_places = yield from find_empty_places(self._screens, place.workspace_id)
             frozen = yield from freezes.list_in(place.workspace_id if place is not None else SYSTEM_WORKSPACE)
             return session, places, waiting, frozen, keys, (yield from members.journal_position())
 

@@ -142,7 +142,7 @@ class FormNonces:
 
     def issue(self, browser: Browser, subject: str, now_ms: int) -> str:
         """A nonce that looks different in every response. Pages with nonces beside what an agent wrote are compressed,
-        and their length would tell whoever guesses a nonce piece by piece that a piece is right (BREACH)."""
+        and their length would tell someone who guesses a nonce piece by piece that a piece is right (BREACH)."""
         salt = self._entropy(_MASK_BYTES)
         return tokens.encode(salt + _mask(salt, self._sign(browser, subject, now_ms).encode()))
 

@@ -92,7 +92,7 @@ class ReadingPages:
             "endpoint": clients.endpoint(self._base_url),
             "snippets": (
                 *clients.http_snippets(self._base_url, key),
-                clients.stdio_snippet(self._services, None),
+                *clients.stdio_snippets(self._services, None),
             ),
             "placeholder_key": key,
             "signup_open": self._services.limits.signup_open,

@@ -1,6 +1,6 @@
 """Error pages: the problem and the next step, worded for a person.
 
-`kernel.reasons` words the same reasons for agents.
+The texts for agents are in `kernel.reasons` and `present.refusals`.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ async def http_problem(request: Request, error: Exception) -> Response:
 def fault(request: Request) -> PageProblem:
     """Return a page without details, only with the request id of the log."""
     request_id = getattr(request.state, "request_id", None)
-    known = f" Its log has the details under {request_id}." if request_id is not None else ""
+    known = f" The server’s log has the details under {request_id}." if request_id is not None else ""
     return PageProblem(
         500,
         "Something went wrong on the server",

@@ -32,7 +32,8 @@ THEMES: Final = ("light", "dark")
 
 
 class NavigationEntry(Record):
-    """`icon` is one of `icons.html`; on a phone the entries that are `docked` stand in the bottom bar."""
+    """A place of the console, or a page of one, in the row at its top. `icon` is one of `icons.html`; on a phone the
+    places that are `docked` stand in the bottom bar."""
 
     name: str
     href: str
@@ -40,20 +41,33 @@ class NavigationEntry(Record):
     icon: str
     group: str = ""
     docked: bool = False
+    of: str = ""
+    """The name of the place that it is a page of."""
+    for_owners: bool = False
 
 
 SETTINGS_PAGES: Final = "Settings"
-"""The group of entries that are no part of the navigation: pages of extensions that the settings of keys link."""
+"""The group of pages of the settings that the page of keys links, and that are named only while they are shown."""
 
 NAVIGATION: Final = (
     NavigationEntry("inbox", "/inbox", "Inbox", "inbox", docked=True),
-    NavigationEntry("runs", "/runs", "Runs", "runs", "Work", docked=True),
-    NavigationEntry("sessions", "/sessions", "Workflows", "workflows", "Work"),
-    NavigationEntry("operations", "/operations", "Operations", "operations", "Learn"),
-    NavigationEntry("agents", "/settings/keys", "Agents", "people", "Set up"),
-    NavigationEntry("connectors", "/connectors", "Connections", "connections", "Set up"),
-    NavigationEntry("audit", "/audit", "Audit log", "audit", "Set up"),
+    NavigationEntry("activity", "/runs", "Activity", "runs", docked=True),
+    NavigationEntry("agents", "/settings/keys", "Agents", "people", "Set up", docked=True),
     NavigationEntry("settings", "/settings", "Settings", "settings", "Set up"),
+    NavigationEntry("runs", "/runs", "Runs", "runs", of="activity"),
+    NavigationEntry("sessions", "/sessions", "Workflows", "workflows", of="activity"),
+    NavigationEntry("audit", "/audit", "Audit log", "audit", of="activity"),
+    NavigationEntry("keys", "/settings/keys", "Who they are", "people", of="agents"),
+    NavigationEntry("operations", "/operations", "How people decided", "operations", of="agents"),
+    NavigationEntry("you", "/settings", "You", "user", of="settings"),
+    NavigationEntry("passkeys", "/settings/passkeys", "Passkeys", "user", of="settings"),
+    NavigationEntry("notifications", "/settings/notifications", "Notifications", "comment", of="settings"),
+    NavigationEntry("phone", "/settings/phone", "Phone", "user", of="settings"),
+    NavigationEntry("connectors", "/connectors", "Connections", "connections", of="settings"),
+    NavigationEntry("workspace", "/settings/workspace", "Workspace", "settings", of="settings"),
+    NavigationEntry("people", "/settings/people", "People", "people", of="settings", for_owners=True),
+    NavigationEntry("policy", "/settings/policy", "Policy", "check", of="settings"),
+    NavigationEntry("outgoing", "/settings/outgoing", "Webhooks", "open", SETTINGS_PAGES, of="settings"),
 )
 
 
@@ -77,9 +91,15 @@ def _environment(folder: Path | None, navigation: tuple[NavigationEntry, ...]) -
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    place_of = {
+        entry.name: entry.of or ("settings" if entry.group == SETTINGS_PAGES else entry.name)
+        for entry in navigation
+    }
     environment.globals.update(
         asset=asset_path,
-        navigation=tuple(entry for entry in navigation if entry.group != SETTINGS_PAGES),
+        navigation=tuple(entry for entry in navigation if place_of[entry.name] == entry.name),
+        all_pages=tuple(entry for entry in navigation if place_of[entry.name] != entry.name),
+        place_of=place_of,
         settings_pages=tuple(entry for entry in navigation if entry.group == SETTINGS_PAGES),
         spec_url=SPEC_URL,
         version=__version__,
@@ -100,11 +120,12 @@ def page(
     headers: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> PageResponse:
-    """A page, rendered by `finish`. `here` marks the place in the navigation, `theme` is the
-    browser's choice. Templates get nothing else of the request. `folder` has the templates of an
-    extension, which may extend those of the server."""
+    """A page, rendered by `finish`. `here` marks the place in the navigation, `empty_places` are its entries that
+    lead to nothing yet, `theme` is the browser's choice. Templates get nothing else of the request. `folder` has the
+    templates of an extension, which may extend those of the server."""
     theme = request.cookies.get(THEME_COOKIE, "")
-    known = {"here": request.url.path, "theme": theme if theme in THEMES else ""}
+    empty: frozenset[str] = getattr(request.state, "empty_places", frozenset())
+    known = {"here": request.url.path, "theme": theme if theme in THEMES else "", "empty_places": empty}
     given = {**known, **(values or {})}
     navigation = getattr(request.app.state, "navigation", NAVIGATION)
 

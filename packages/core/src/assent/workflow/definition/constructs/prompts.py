@@ -23,7 +23,7 @@ from assent.workflow.definition.source import Delegation, Function, Step
 from assent.workflow.issues import mismatches
 from assent.workflow.machine.content import parse_output
 from assent.workflow.machine.values import format_value
-from assent.workflow.program import Assessment, Confirm, Consequence, Contract, Text
+from assent.workflow.program import PLAN, PLAN_RUN, Assessment, Confirm, Consequence, Contract, Text
 
 MAX_FIELDS: Final = 24
 MAX_DEPTH: Final = 4
@@ -155,7 +155,7 @@ def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, 
     if step.prompt:
         pieces.append(step.prompt)
     if step.prompt_blocks:
-        pieces += _blocks(step.prompt_blocks, lowering, path)
+        pieces += _blocks(step.prompt_blocks, lowering, path, contract=step.output_contract is not None)
     if not step.prompt and not step.prompt_blocks:
         pieces.append(step.title)
         if not step.prompt_fragments and step.action is None:
@@ -172,7 +172,11 @@ def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, 
     return tuple(texts)
 
 
-def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str) -> list[str]:
+_ARGUMENTS: Final = ("notesMarkdown", "artifacts")
+"""What an author names in `outputRequired` that is no value of the context."""
+
+
+def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str, *, contract: bool) -> list[str]:
     pieces: list[str] = []
     if "goal" in blocks:
         pieces.append(f"## Goal\n{_value(blocks['goal'], lowering, path)}")
@@ -180,8 +184,10 @@ def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str) -> list[str]:
         pieces += _list(
             title, [_value(part, lowering, path) for part in blocks.get(key, ())], numbered=key == "procedure"
         )
-    wanted = [f"`{name}`: {what}" for name, what in sorted(blocks.get("outputRequired", {}).items())]
-    pieces += _list("Output required", wanted)
+    wanted = {name: f"`{name}`: {what}" for name, what in sorted(blocks.get("outputRequired", {}).items())}
+    values = [] if contract else [each for name, each in wanted.items() if name not in _ARGUMENTS]
+    pieces += _list("Output required", [each for each in wanted.values() if each not in values])
+    pieces += _list("Output required, in `context`", values)
     pieces += _list("Verify", [_value(part, lowering, path) for part in blocks.get("verify", ())])
     return pieces
 
@@ -298,11 +304,20 @@ def work_text(part: Delegation, title: str) -> str:
     return "\n".join(lines)
 
 
+_PLAN_FORM: Final = (
+    f"Set `{PLAN_RUN}` in `context` to the runId of what was prepared. A person decides about its actions as one plan; "
+    "the step passes once each of them is decided."
+)
+
+
 def confirmation_text(step: Step, confirm: Confirm | None) -> tuple[Text, ...]:
-    """Return the author's question to the person, if the step needs a confirmation."""
-    if confirm is None or step.confirmation_prompt is None:
+    """Return what a confirmation asks of the agent: the run of a plan, the author's question to the person."""
+    if confirm is None:
         return ()
-    return (Text(text=f"Ask the person who confirms:\n{step.confirmation_prompt}", when=confirm.when),)
+    said = [_PLAN_FORM] if confirm.kind == PLAN else []
+    if step.confirmation_prompt is not None:
+        said.append(f"Ask the person who confirms:\n{step.confirmation_prompt}")
+    return tuple(Text(text=each, when=confirm.when) for each in said)
 
 
 def criteria_text(criteria: Criteria) -> tuple[Text, ...]:

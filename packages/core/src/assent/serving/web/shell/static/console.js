@@ -256,6 +256,40 @@
 
   document.addEventListener("keydown", press);
 
+  /* Searching everything: in a dialog, where the arrows walk through what was found and Enter opens it. Before the
+     answer is there, Enter leads to the page of the search. */
+
+  function openSearch() {
+    const box = $("#search");
+    const field = $("#search-q");
+    if (box && !$("dialog[open]")) { box.showModal(); field.dispatchEvent(new Event("opened")); }
+    if (field) field.select();
+  }
+
+  function walk(event) {
+    const box = event.target.closest?.("#search");
+    if (!box) return;
+    const all = $$("#search-q, #search-found a", box);
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by) all[Math.max(0, Math.min(all.length - 1, all.indexOf(event.target) + by))]?.focus();
+    else if (event.key === "Enter" && all[1] && $("#found", box).dataset.asked === event.target.value?.trim()) all[1].click();
+    else return;
+    event.preventDefault();
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "k" && $("#search-q")) {
+      event.preventDefault();
+      openSearch();
+    } else walk(event);
+  });
+
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-search]") || !$("#search") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    openSearch();
+  });
+
   /* What is selected together. */
 
   function chosen() {
