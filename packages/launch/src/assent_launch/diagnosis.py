@@ -230,7 +230,8 @@ class ActionRule(Record):
             found, numbers = self.find(facts, actions)
             if found:
                 words = {"name": facts.label(name), "count": _count(found), **numbers}
-                said = self.problem.format(**words) + _quote(found[0])
+                problem = self.problem.format(**words)
+                said = problem[0].upper() + problem[1:] + _quote(found[0])
                 try_next = self.try_next.format(**words)
                 yield _make_finding(self, facts, found[0], numbers, said, try_next, self.call(found[0]))
 
@@ -368,7 +369,7 @@ def _quote(action: ActionFacts) -> str:
 
 
 def _count(actions: list[ActionFacts]) -> str:
-    return "One action" if len(actions) == 1 else f"{len(actions)} actions"
+    return "one action" if len(actions) == 1 else f"{len(actions)} actions"
 
 
 DiagnosisRule = ReadingRule | ActionRule
@@ -388,7 +389,7 @@ RULES: Final[tuple[DiagnosisRule, ...]] = (
         "high",
         lambda each: each.channel,
         _find_where(lambda each: each.status == "failed"),
-        "{count} on {name} were rejected.",
+        "The provider refused {count} on {name}.",
         "Fix what was refused and prepare it again.",
         lambda each: _prepare_again(each.channel, "it has been fixed"),
     ),
@@ -456,7 +457,7 @@ RULES: Final[tuple[DiagnosisRule, ...]] = (
         "medium",
         lambda each: "",
         _find_waiting,
-        "{count} wait for a decision, the oldest for {days} days.",
+        "There is no decision yet about {count}; the oldest has waited {days} days.",
         "Decide on them: without approval they reach no reader.",
         lambda each: SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits"),
     ),

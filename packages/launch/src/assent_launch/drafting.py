@@ -23,7 +23,7 @@ from assent.sdk import Record, run_apart
 from assent_launch.channels.channel import Channel, needs
 from assent_launch.content.adapter import adapt
 from assent_launch.content.note import write_note
-from assent_launch.content.records import MODEL, Facts, Write, Written
+from assent_launch.content.records import MODEL, ProductFacts, Write, Written
 from assent_launch.content.writing import gather_writing
 from assent_launch.pictures.graphics import PictureJob, PictureResult, PicturesFailed
 
@@ -127,7 +127,7 @@ class ModelFailed(Exception):  # noqa: N818 - what happened
 def write_with(model: Model, instead: Write, *, timeout_seconds: float = 20.0) -> Write:
     """Return a writer that asks the model and takes another writer's text where that fails."""
 
-    async def write(facts: Facts, channel: Channel, goal: str) -> Written | None:
+    async def write(facts: ProductFacts, channel: Channel, goal: str) -> Written | None:
         try:
             answer = await ask(model, facts, channel, goal, timeout_seconds=timeout_seconds)
             text = printable(answer).strip()
@@ -144,7 +144,9 @@ def write_with(model: Model, instead: Write, *, timeout_seconds: float = 20.0) -
     return write
 
 
-async def ask(model: Model, facts: Facts, channel: Channel, goal: str, *, timeout_seconds: float) -> str:
+async def ask(
+    model: Model, facts: ProductFacts, channel: Channel, goal: str, *, timeout_seconds: float
+) -> str:
     """Return the model's answer as text. Raises `ModelFailed` for anything else."""
     known = gather_writing((channel.id,), facts.evidence, facts.lessons, goal=goal)
     question = msgspec.json.encode({"channel": needs(channel), **msgspec.to_builtins(known)})
@@ -229,7 +231,7 @@ def make_drafting(settings: Mapping[str, Any]) -> Drafting:
     )
 
 
-async def write_plainly(facts: Facts, channel: Channel, goal: str) -> Written | None:
+async def write_plainly(facts: ProductFacts, channel: Channel, goal: str) -> Written | None:
     return await run_apart(write_note, facts, channel, goal)
 
 

@@ -33,7 +33,7 @@ def describe_post(row: Channel | None, view: View, effect: Effect, scene: Scene)
     args = {"channel": effect.channel}
     return msgspec.structs.replace(
         view,
-        sentence=f"Posts this to {view.label}{effect.as_account} through {view.via}.",
+        sentence=f"Posts this to {view.label}{effect.as_account} through {scene.connector.name_inside}.",
         outcome=f"Published: {view.label}.",
         has_address=True,
         preview=_preview(row, effect),
@@ -135,7 +135,7 @@ def with_take_down(row: Channel) -> tuple[EffectType, ...]:
 
 
 def _describe_take_down(view: View, effect: Effect, scene: Scene) -> View:
-    said = f"Takes this post down from {view.label}{effect.as_account} through {view.via}."
+    said = f"Takes this post down from {view.label}{effect.as_account} through {scene.connector.name_inside}."
     return msgspec.structs.replace(view, sentence=said, receipt="postId")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from assent.platform import word_install
 from assent.sdk import Command, DoctorCheck, Extension
 from assent_launch import NAME
+from assent_launch.settings import SETTINGS
 from assent_launch.words import WORDS
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ EXTENSION: Final = Extension(
     make_jobs=_make_jobs,
     list_sentences=_list_sentences,
     list_screens=_list_screens,
+    settings=SETTINGS,
     list_commands=_list_commands,
     check=_check,
     start=_start,

@@ -39,6 +39,7 @@ from assent_launch.content.lessons import (
     RefusedClaim,
     Rejection,
     is_about_writing,
+    read_rules,
 )
 from assent_launch.content.records import CheckedText
 from assent_launch.learning import memory
@@ -77,18 +78,24 @@ def as_lessons(found: Sequence[Entry]) -> Lessons:
         of.setdefault(entry.kind, []).append(entry)
     return Lessons(
         rejections=tuple(
-            Rejection(entry_id=entry.entry_id, reason=entry.facts.get("reason", ""))
+            Rejection(
+                entry_id=entry.entry_id, reason=entry.facts.get("reason", ""), channel=entry.channel or ""
+            )
             for entry in of.get("rejection", ())
         ),
         asked=tuple(
-            Asked(entry_id=entry.entry_id, text=entry.body, confirmed=entry.state == "confirmed")
+            Asked(
+                entry_id=entry.entry_id,
+                text=entry.body,
+                confirmed=entry.state == "confirmed",
+                channel=entry.channel or "",
+            )
             for entry in of.get("lesson", ())
             if entry.facts.get(memory.ASKED) or is_about_writing(entry.body)
         ),
         refused_claims=tuple(
             RefusedClaim(entry_id=entry.entry_id, text=entry.body)
-            for entry in of.get("claim_risk", ())
-            if entry.state == "confirmed" and not entry.facts.get(memory.LOGGED)
+            for entry in memory.list_rules(of.get("claim_risk", ()))
         ),
         results=tuple(
             MeasuredResult(entry_id=entry.entry_id, channel=entry.channel or "", text=entry.body)
@@ -100,7 +107,13 @@ def as_lessons(found: Sequence[Entry]) -> Lessons:
             for entry in of.get("edit", ())
             if entry.facts.get("before")
         ),
-        standing=tuple(Asked(entry_id=entry.entry_id, text=entry.body) for entry in memory.list_rules(found)),
+        standing=tuple(
+            Asked(entry_id=entry.entry_id, text=entry.body)
+            for entry in found
+            if (memory.list_rules([entry]) and entry.kind != memory.RISK)
+            # A fact may say how not to state it.
+            or (entry.kind in memory.FACTS and read_rules(entry.body, entry.entry_id))
+        ),
     )
 
 
@@ -148,9 +161,9 @@ def _adapt(effect: Effect, action: Action, known: KnownEvidence) -> CheckedText:
         preheader=effect.preheader,
         personal=personal,
     )
+    made = remind(made, known.lessons, personal=personal)
     if personal:
         return made
-    made = remind(made, known.lessons)
     earlier = {
         claim.text: claim for claim in msgspec.convert(known.drafted.get(CLAIMS, []), tuple[Claim, ...])
     }

@@ -31,7 +31,7 @@ from assent_launch.content.evidence import Evidence
 from assent_launch.content.language import strip_full_stop
 from assent_launch.content.lessons import Lessons, first_sentence
 from assent_launch.content.note import position
-from assent_launch.content.records import NOTE, SUPPLIED, CheckedText, Facts, Written
+from assent_launch.content.records import NOTE, SUPPLIED, CheckedText, ProductFacts, Written
 from assent_launch.effect_types import PUBLISH, SEND
 
 
@@ -76,8 +76,8 @@ class Workbench(Record, kw_only=True):
         return len(self.mail.get("recipients", ())) + len(self.mail.get("cc", ()))
 
     @property
-    def facts(self) -> Facts:
-        return Facts(self.evidence, self.lessons)
+    def facts(self) -> ProductFacts:
+        return ProductFacts(self.evidence, self.lessons)
 
 
 # Drafts: a text becomes a draft and a staged effect, for every operator that writes.
@@ -128,8 +128,7 @@ def make_draft(
         return None
     if made.problems:
         raise _unfit(channel, made, _paths(supplied))
-    if not personal:
-        made = remind(made, bench.lessons)
+    made = remind(made, bench.lessons, personal=personal)
     draft = Draft(
         type=channel.id if channel.action else "landing",
         title=_name_draft(channel, made),

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from assent import Effect
-from assent.sdk import (
-    Draft,
-    ExtensionProcess,
-    Preparation,
-    PreparedRun,
-    Principal,
-    Request,
-    RunId,
-    Services,
-    StagedEffect,
-    prepare_run,
-)
+from assent.sdk import ExtensionProcess, Principal, RunId, Services
 from assent_launch import NAME
-from assent_launch.channels.site import CHANNEL, INFO
-from assent_launch.effect_types import PUBLISH, effect_types
 
 if TYPE_CHECKING:
     from starlette.routing import Route
@@ -75,11 +61,14 @@ class Suite(ExtensionProcess):
 
     async def prepare_sample(self, principal: Principal) -> RunId:
         """Prepare one page for the workspace's own site."""
+        from assent_launch.sample import prepare
+
         return await prepare(self._services.for_workspace(principal.workspace_id), principal)
 
     def preload(self) -> None:
         """Import every connector and the types of every channel."""
         from assent_launch.channels.factory import load_connectors
+        from assent_launch.effect_types import effect_types
 
         load_connectors()
         tuple(effect_types())
@@ -102,30 +91,3 @@ def find_suite(services: Services) -> Suite:
     if not isinstance(suite, Suite):
         raise TypeError(f"this process runs {type(suite).__name__} instead of the suite")
     return suite
-
-
-# A sample run: one page for the workspace's own site, which a person can approve, edit or reject.
-#
-# It is a real draft and goes the way of every other one. It is published only if it is approved, and a published page
-# can be taken down.
-
-TITLE: Final = "We decide what goes out"
-BODY: Final = """From today our agents prepare our posts and mails, and a person of ours approves each one.
-
-You read only what one of us has seen and agreed to. If you find a mistake, write to us: a person answers.
-"""
-GOAL: Final = "Try out how a draft is approved"
-
-
-async def prepare(services: Services, principal: Principal) -> RunId:
-    """Stage the sample and return its run."""
-    request = Request(
-        principal=principal, operator="chieflab-post", tool="chieflab_create_post", inputs={"goal": GOAL}
-    )
-    effect = Effect(channel=CHANNEL.id, verb=CHANNEL.verb, connector=INFO.id, title=TITLE, body=BODY)
-    preparation = Preparation(
-        drafts=(Draft(type="post", title=TITLE, body=BODY, channel=CHANNEL.id),),
-        effects=(StagedEffect(effect=effect, executor_tool=PUBLISH, draft=0),),
-    )
-    made = await prepare_run(services, request, preparation, PreparedRun)
-    return RunId(made.run_id)

@@ -13,13 +13,7 @@ from assent_launch.channels.channel import find_form
 from assent_launch.channels.email.types import describe_mail, find_unfit
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content.threads import fit_edit
-from assent_launch.effect_types import (
-    MAIL,
-    POST,
-    describe_post,
-    list_fields,
-    make_effects,
-)
+from assent_launch.effect_types import MAIL, POST, describe_post, list_fields, make_effects
 from assent_launch.knowledge import recheck
 
 SEVERE: Final = ("charge", "refund", "delete")

@@ -1,4 +1,4 @@
-"""Lists the channels and providers of the suite. A new one is registered here and nowhere else."""
+"""Lists the channels and providers. A new folder is listed here; a channel without a folder, in `networks`."""
 
 from __future__ import annotations
 

@@ -28,9 +28,8 @@ from assent_launch.content.lessons import (
     find_breaches,
     rules_from,
     rules_in_words,
-    standing_rules,
 )
-from assent_launch.content.records import SUPPLIED, CheckedText, Facts, MemoryUse, Written
+from assent_launch.content.records import SUPPLIED, CheckedText, MemoryUse, ProductFacts, Written
 
 MAX_REMINDERS: Final = 8
 QUOTED: Final = "Quoted in the draft."
@@ -58,10 +57,11 @@ def adapt(
     """Return the text as a draft; `problems` lists what the channel would refuse. `title` is the
     subject of an e-mail.
 
-    A `personal` e-mail is checked against its channel and the user's own rules, not against claims and lessons.
+    A `personal` e-mail is checked against its channel, the user's own rules and the reasons for which earlier ones
+    were rejected, not against claims and other lessons.
     """
     row = BY_ID[channel_id]
-    rules = standing_rules(lessons) if personal else rules_from(lessons, channel_id)
+    rules = rules_from(lessons, channel_id, personal=personal)
     given = split_title(row, text, title, find_name(evidence))
     language = detect_language(given.body)
     language = evidence.language if language == UNKNOWN else language
@@ -93,7 +93,7 @@ def adapt(
     )
 
 
-def adapt_written(channel_id: str, written: Written, facts: Facts) -> CheckedText:
+def adapt_written(channel_id: str, written: Written, facts: ProductFacts) -> CheckedText:
     """Check the text of a writer like a supplied one, and name the memory behind it."""
     made = adapt(
         channel_id,
@@ -121,9 +121,9 @@ def adapt_written(channel_id: str, written: Written, facts: Facts) -> CheckedTex
     )
 
 
-def remind(made: CheckedText, lessons: Lessons) -> CheckedText:
+def remind(made: CheckedText, lessons: Lessons, *, personal: bool = False) -> CheckedText:
     """Add the lessons that no rule can apply to the draft's recommendations."""
-    asked = rules_in_words(lessons, made.channel)
+    asked = rules_in_words(lessons, made.channel, personal=personal)
     return msgspec.structs.replace(
         made,
         recommendations=(*made.recommendations, *(rule.why for rule in asked)),

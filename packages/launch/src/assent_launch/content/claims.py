@@ -1,6 +1,6 @@
 """Finds the claims of a draft, the facts that support each, and the warnings for the reviewer.
 
-The sentences of a text are compared with the evidence, whoever wrote it. A fact supports a sentence
+The sentences of a text are compared with the evidence, no matter who wrote it. A fact supports a sentence
 only if it has the same risky wordings and the same numbers with their units. A comparison shows that
 the evidence has nothing similar, not that a sentence is false. The reviewer is warned about unsupported
 claims, and about claims that need proof even if the evidence makes them. Numbers have units, so that
@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from assent.platform import cut, sentences
 from assent.sdk import Record, WireRecord, from_record
 from assent_launch.content.counting import addresses
-from assent_launch.content.evidence import SOURCES, TOLD, Evidence
+from assent_launch.content.evidence import SOURCES, TOLD, Evidence, affirm
 from assent_launch.content.language import strip_full_stop, word_set
+from assent_launch.content.screen import PatternSet
 
 
 def _any_case(pattern: str) -> re.Pattern[str]:
@@ -197,7 +199,14 @@ def find_risks(sentence: str) -> tuple[str, ...]:
     if _CLOSING.match(sentence[:200]):
         return ()
     text = sentence[:2_000]
-    return tuple(name for name, _, words in RISKS if words.search(text))
+    possible = (RISKS[place] for place in _screen().list_possible(text))
+    return tuple(name for name, _, words in possible if words.search(text))
+
+
+@cache
+def _screen() -> PatternSet:
+    """Most sentences have no risk, and it took eight searches to say so."""
+    return PatternSet([words.pattern for _, _, words in RISKS])
 
 
 _OTHER: Final = _any_case(r"\s*(?:(?:the|a|an|any|all|every|other)\s+)?[a-zà-ÿ][\w.+#-]*")
@@ -307,9 +316,9 @@ class Claim(WireRecord, kw_only=True):
 def claims_in(texts: Iterable[str], evidence: Evidence) -> tuple[Claim, ...]:
     """Return the claims of a draft's title and body, each with the facts that resemble it."""
     known = [
-        _Fact(place, fact.text, _tokens(fact.text))
+        _Fact(place, text, _tokens(text))
         for place, fact in enumerate(evidence.facts)
-        if fact.source not in NOT_SAID
+        if fact.source not in NOT_SAID and (text := affirm(fact.text))
     ]
     # A goal supports numbers only.
     stated = [fact for fact in known if evidence.facts[fact.place].source != "launchGoal"]
@@ -320,9 +329,11 @@ def claims_in(texts: Iterable[str], evidence: Evidence) -> tuple[Claim, ...]:
         tokens, risk = _tokens(bare), find_risks(bare)
         if not risk and (len(tokens) < 3 or bare.rstrip().endswith(("?", "？", "؟"))):
             continue
-        near = _find_support(bare, tokens, stated, risk)
+        if (stating := affirm(bare)) != bare:
+            tokens = _tokens(stating)
+        near = _find_support(stating, tokens, stated, risk)
         if not near and risk == ("number",):
-            near = _find_support(bare, tokens, known, risk)
+            near = _find_support(stating, tokens, known, risk)
         found.append(
             Claim(text=bare.strip(), evidence=tuple(_support(place, evidence) for place in near), risk=risk)
         )
@@ -412,8 +423,11 @@ def _words(text: str) -> set[str]:
 
 
 def _tokens(text: str) -> set[str]:
-    """Return the stems of the words, and pairs of characters in scripts without spaces."""
-    found = {word[:6] for word in re.findall(r"[^\W\d_]{4,}", text.casefold()) if ord(word[0]) < 0x2E80}
+    """Return the stems of the words, the units of amounts (90 s is 90 seconds), and pairs of characters in scripts
+    without spaces."""
+    said = _AMOUNT.sub(lambda found: " " if found[3] in _UNITS else found[0], text.casefold())
+    found = {word[:6] for word in re.findall(r"[^\W\d_]{4,}", said) if ord(word[0]) < 0x2E80}
+    found |= {each.unit for each in amounts_in(text) if each.unit}
     if text.isascii():
         return found
     for run in re.findall(r"[\u3041-\u30ff\u3400-\u9fff]{2,}", text):

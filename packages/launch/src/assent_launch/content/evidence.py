@@ -411,6 +411,32 @@ MAX_FACTS: Final = 120
 MAX_PER_LIST: Final = 30
 
 
+_FORBIDDING: Final = re.compile(
+    r"(?:(?<=[.!?;:,])|(?<=[—–])|^)\s*(?:(?:and|but|so|please|und|aber|bitte)\s+)*"
+    r"(?:never|do not|don['’]?t|avoid|stop|nie(?:mals)?)\s+(?:ever\s+)?"
+    r"(?:say|writ|mention|claim|quot|stat|promis|call|tell|publish|post|repeat|sag|schreib)"
+    r"(?:[^.!?;\n]|\.(?=\d))*[.!?;]?",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Matches how a remembered fact is not to be stated, which is no fact. `lessons` reads it as a rule."""
+_DENYING: Final = re.compile(
+    r"\b(?:not|nicht|never|no longer)\s+(?:(?:about|around|under|over|the)\s+)?[$€£]?\d[\d.,]*(?:[ -]?(?:%|[^\W\d]+))?",
+    re.IGNORECASE,
+)
+_UNTRUE: Final = re.compile(
+    r"\b(?:is|are|was|were)\s+(?:all\s+)?(?:wrong|incorrect|untrue|outdated|not (?:true|right|correct)|"
+    r"no longer (?:true|right|correct))\b",
+    re.IGNORECASE,
+)
+
+
+def affirm(text: str) -> str:
+    """Return a text without what it denies: numbers after a “not”, and sentences that call something untrue."""
+    if _UNTRUE.search(text):
+        text = " ".join(sentence for sentence in sentences(text) if not _UNTRUE.search(sentence))
+    return _DENYING.sub(" ", text)
+
+
 class Fact(WireRecord, kw_only=True, omit_defaults=True):
     """A fact and its source. `entry_id` is its id in the brain; `kind` is `fixed` for a fix."""
 
@@ -529,10 +555,10 @@ def from_entries(entries: Iterable[MemoryEntry]) -> tuple[Fact, ...]:
         source = MEMORY_SOURCES.get(entry.kind)
         if source is None:
             continue
+        prose = source in ("proof", "repo_fact", TOLD)
+        text = _FORBIDDING.sub(" ", entry.text) if prose else entry.text
         most = 4_000 if source in ("voice_sample", "brand_voice") else LINE_CHARS
-        found += _facts(
-            source, [entry.text], most, entry_id=entry.entry_id, prose=source in ("proof", "repo_fact", TOLD)
-        )
+        found += _facts(source, [text], most, entry_id=entry.entry_id, prose=prose)
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from assent.platform import cut, sentences
 from assent.sdk import Record
+from assent_launch.channels.registry import ALIASES, BY_ID
 from assent_launch.content.counting import emoji_in
 from assent_launch.content.evidence import Evidence
 from assent_launch.content.language import is_greeting, word_set
@@ -22,6 +23,7 @@ from assent_launch.content.language import is_greeting, word_set
 class Rejection(Record, kw_only=True):
     entry_id: str
     reason: str = ""
+    channel: str = ""
 
 
 class Asked(Record, kw_only=True):
@@ -31,6 +33,8 @@ class Asked(Record, kw_only=True):
     text: str
     confirmed: bool = True
     """Whether a person made or confirmed the request. An unconfirmed one is only a reminder."""
+    channel: str = ""
+    """The channel of the edit that it came with."""
 
 
 class RefusedClaim(Record, kw_only=True):
@@ -66,6 +70,14 @@ class Lessons(Record, kw_only=True):
     """Rules that the user stated for every later text, word for word."""
 
     @property
+    def stated(self) -> tuple[str, ...]:
+        """The user's own rules in words, for a writer."""
+        return (
+            *(each.text for each in self.standing),
+            *(state_claim(each.text) for each in self.refused_claims),
+        )
+
+    @property
     def chars(self) -> int:
         said = (
             *(each.reason for each in self.rejections),
@@ -81,6 +93,8 @@ class Rule(Record):
     kind: str
     entry_id: str
     value: str = ""
+    channels: tuple[str, ...] = ()
+    """Where it holds; everywhere if it names no channel."""
 
     @property
     def why(self) -> str:
@@ -99,8 +113,8 @@ RULES: Final[dict[str, str]] = {
     "words": "Asked before: “{value}”",
 }
 
-READ_CHARS: Final = 600
-"""How much of a reason is read."""
+READ_CHARS: Final = 2_000
+"""How much of a reason or rule is read."""
 MAX_LESSONS: Final = 60
 MAX_WORDS_CHARS: Final = 200
 MAX_RULES: Final = 120
@@ -114,7 +128,8 @@ _LEAD: Final = (
 )
 """Words before a request that do not change its meaning."""
 _TAIL: Final = (
-    r"(?:\s+(?:again|any\s?more|ever|at all|here|next time|please|thanks|bitte|mehr|in \w+ posts?))*$"
+    r"(?:\s+(?:again|any\s?more|ever|at all|here|anywhere|next time|please|thanks|bitte|mehr|in public|"
+    r"in (?:(?:any|all) (?:of )?)?(?:\w+ )?(?:posts?|texts?|drafts?|copy)))*$"
 )
 _SIGN: Final = (
     _LEAD
@@ -173,21 +188,53 @@ _MASK: Final = "\ue000"
 _QUOTE: Final = re.compile(
     r"[\"“”„«‚‘「『]([^\"“”„«»‘’「」『』\n]{2,80})[\"”“»’」』]|(?<!\w)'([^'\n]{2,80})'(?!\w)"
 )
-_CLAUSE: Final = re.compile(rf"[.,;:!\n]+\s*|\s+(?:but|aber|sondern|and(?! {_MASK})|und(?! {_MASK}))\s+")
+_CLAUSE: Final = re.compile(
+    rf"(?:[.,](?!\d)|[;:!\n])+\s*|\s+(?:but|aber|sondern|and(?! {_MASK})|und(?! {_MASK}))\s+"
+)
+_LISTED_QUOTES: Final = re.compile(rf"{_MASK}\s*,\s*(?:(and|or|nor|und|oder)\s+)?(?={_MASK})")
+_BARE_LIST: Final = re.compile(
+    r"\b((?:never|don['’]?t|do not|avoid)\s+(?:(?:say|write|mention)|(?:(?:say|use)\s+)?(?:the\s+)?words?)\s+)"
+    r"([\w-]+(?:,\s+[\w-]+){0,12},?\s+(?:or|and|nor)\s+[\w-]+)(?=\W*(?:$|[.;:!\n]|\b(?:on|in)\b))",
+    re.IGNORECASE,
+)
+"""Several words without quotation marks."""
+_CHANNEL_NAMES: Final = {
+    name: row.id
+    for row in BY_ID.values()
+    for known in (row.id, row.label, *(each for each, of in ALIASES.items() if of == row.id))
+    for name in (known.casefold().replace("_", " "),)
+} | {"newsletter": "email"}
+_CHANNEL: Final = (
+    rf"\b(?:{'|'.join(re.escape(each) for each in sorted(_CHANNEL_NAMES, key=len, reverse=True))})(?=s?\b)"
+)
+_ONE_CHANNEL: Final = (
+    rf"(?:(?:the|our|my|your|any|all|every|each|of|einer?|der|den|dem)\s+)*{_CHANNEL}s?\b"
+    r"(?:\s+(?:posts?|texts?|drafts?|copy|updates?|articles?))?"
+)
+_ON: Final = re.compile(
+    rf"\b(?:on|in|for|auf|bei)\s+{_ONE_CHANNEL}"
+    rf"(?:(?:\s*,\s*|\s+)(?:(?:and|or|nor|und|oder)\s+)?(?:(?:on|in|for|auf|bei)\s+)?{_ONE_CHANNEL})*",
+    re.IGNORECASE,
+)
+"""Matches the channels that a clause is about."""
+_EXCEPT: Final = re.compile(rf"\b(?:except|but not|not|außer) ({_ON.pattern})(?!.*\beither\b)", re.IGNORECASE)
+_ALLOWS: Final = re.compile(r"\b(?:fine|ok|okay|allowed|all right|erlaubt|in ordnung)\b", re.IGNORECASE)
+"""Matches a sentence that allows elsewhere what another forbids."""
 _NAMES: Final = r"(?:the\s+)?(?:words?|phrases?|terms?)"
 _CALLS: Final = r"call(?:ing)?\s+(?:it|us|them|this)"
 _FORBIDS: Final = re.compile(
     _LEAD + r"(?:(?:(?:never|don['’]?t|do not|stop|no more|avoid)\s+(?:ever\s+)?"
     rf"(?:say(?:ing)?|us(?:e|ing)|writ(?:e|ing)|mention(?:ing)?|{_CALLS})|never|avoid|vermeide\w*|nie(?:mals)?|"
     r"(?:sag|schreib|verwende|nenn)\w*(?:\s+(?:es|uns|bitte))?\s+(?:nie(?:mals)?|nicht))"
-    rf"(?:\s+{_NAMES})?)\s+({_MASK}(?:\s+(?:or|and|nor|oder|und)\s+{_MASK})*)"
-    rf"(?:\s+(?:sagen|schreiben|verwenden))?{_TAIL}",
+    rf"(?:\s+{_NAMES})?(?:\s+(?:such as|like|wie))?)\s+({_MASK}(?:\s+(?:or|and|nor|oder|und)\s+{_MASK})*)"
+    rf"(?:\s+(?:sagen|schreiben|verwenden))?(?:\s+(?:for|about)\s+[^{_MASK}]{{1,40}})?{_TAIL}",
     re.IGNORECASE,
 )
 """Matches a clause that forbids the quoted wordings at its end."""
 _FORBIDS_UNQUOTED: Final = re.compile(
     _LEAD + r"(?:never|don['’]?t|do not|stop|avoid)\s+(?:ever\s+)?"
-    rf"(?:say(?:ing)?(?:\s+{_NAMES})?|{_CALLS}|us(?:e|ing)\s+{_NAMES}|{_NAMES})\s+"
+    rf"(?:say(?:ing)?(?:\s+{_NAMES})?|{_CALLS}|us(?:e|ing)\s+{_NAMES}|{_NAMES}|"
+    r"(?:writ(?:e|ing)|mention(?:ing)?|claim(?:ing)?|quot(?:e|ing))(?=\s+\d))\s+"
     r"((?:(?:a|an|the)\s+)?[\w'’-]+(?:\s+[\w'’-]+){0,2}?)" + _TAIL,
     re.IGNORECASE,
 )
@@ -227,36 +274,61 @@ _ABOUT_TEXTS: Final = re.compile(
 """Matches reasons about the way texts are written."""
 
 
-def can_check(rule: str) -> bool:
-    """Whether a draft is warned if it breaks a rule. Others are only read by the writer."""
-    return bool(_read_rules(rule[:READ_CHARS]))
+def describe_checks(text: str, *, is_claim: bool = False) -> str:
+    """Say what each later text is checked for because of a rule, and on which channels. What is not named is only read
+    by the writer."""
+    where: dict[tuple[str, ...], list[str]] = {}
+    for rule in read_rules(text, "", is_claim=is_claim):
+        quoted = f"“{rule.value}”" if rule.value else ""
+        named = _SIGNS.get(rule.kind) or (f"the claim {quoted}" if rule.kind == "claim" else quoted)
+        if named and named not in where.setdefault(rule.channels, []):
+            where[rule.channels].append(named)
+    told = (
+        f"each later text{_name_channels(channels)} is checked for {', '.join(named)}"
+        for channels, named in where.items()
+        if named
+    )
+    return " and ".join(told)
+
+
+def _name_channels(channels: tuple[str, ...]) -> str:
+    others = [each for each in BY_ID if each not in channels] if channels else []
+    named, word = (others, "except") if 0 < len(others) < len(channels) else (list(channels), "for")
+    return f" {word} {', '.join(BY_ID[each].label for each in named)}" if named else ""
+
+
+def state_claim(text: str) -> str:
+    """Return a refused claim as a rule: in the user's words if they forbid it."""
+    said = text[:READ_CHARS]
+    is_rule = _name_claim(said) != said or bool(_read_rules(said))
+    return text if is_rule else f"Never claim: {text}"
 
 
 @lru_cache(maxsize=16)
 def standing_rules(lessons: Lessons) -> tuple[Rule, ...]:
     """Return the user's own rules that can be checked. They hold for personal mail, too."""
     found = [
-        Rule(kind, each.entry_id, value)
-        for each in lessons.standing[-MAX_LESSONS:]
-        for kind, value in _read_rules(each.text[:READ_CHARS])
+        rule for each in lessons.standing[-MAX_LESSONS:] for rule in read_rules(each.text, each.entry_id)
     ]
+    for refused in lessons.refused_claims[-MAX_LESSONS:]:
+        found += read_rules(refused.text, refused.entry_id, is_claim=True)
     return tuple(found[:MAX_RULES])
 
 
 @lru_cache(maxsize=16)
-def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
-    """Return the rules for this channel. The first lesson of a rule gives its entry id."""
+def rules_from(lessons: Lessons, channel: str, *, personal: bool = False) -> tuple[Rule, ...]:
+    """Return the rules for this channel. The first lesson of a rule gives its entry id. For a personal mail these are
+    the user's own rules and why earlier mails were rejected."""
     found: list[Rule] = list(standing_rules(lessons))
     for rejection in lessons.rejections[-MAX_LESSONS:]:
-        if is_about_writing(rejection.reason):
-            found += _from_words(rejection.reason, rejection.entry_id)
-    for asked in lessons.asked[-MAX_LESSONS:]:
-        found += (_from_words if asked.confirmed else _in_words)(asked.text, asked.entry_id)
-    for refused in lessons.refused_claims[-MAX_LESSONS:]:
-        found.append(Rule("claim", refused.entry_id, refused.text))
+        if (not personal or rejection.channel == channel) and is_about_writing(rejection.reason):
+            found += _from_words(rejection.reason, rejection.entry_id, rejection.channel)
+    for asked in () if personal else lessons.asked[-MAX_LESSONS:]:
+        found += (_from_words if asked.confirmed else _in_words)(asked.text, asked.entry_id, asked.channel)
     unique: dict[tuple[str, str], Rule] = {}
     for rule in found:
-        unique.setdefault((rule.kind, rule.value.casefold()), rule)
+        if not rule.channels or channel in rule.channels:
+            unique.setdefault((rule.kind, rule.value.casefold()), rule)
     return tuple(unique.values())[:MAX_RULES]
 
 
@@ -267,9 +339,9 @@ def lessons_in_words(lessons: Lessons, channel: str) -> tuple[str, ...]:
     return (*asked, *(f"Measured before: {cut(text, MAX_WORDS_CHARS)}" for text in results[-1:]))
 
 
-def rules_in_words(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
+def rules_in_words(lessons: Lessons, channel: str, *, personal: bool = False) -> tuple[Rule, ...]:
     """Return the channel's requests that no rule can apply, newest first by id."""
-    found = [rule for rule in rules_from(lessons, channel) if rule.kind == "words"]
+    found = [rule for rule in rules_from(lessons, channel, personal=personal) if rule.kind == "words"]
     return tuple(sorted(found, key=lambda rule: rule.entry_id, reverse=True)[:MAX_REMINDERS])
 
 
@@ -280,26 +352,70 @@ def is_about_writing(reason: str) -> bool:
     return bool(_read_rules(text)) or bool(_ABOUT_TEXTS.search(text) and not _ELSEWHERE.search(text))
 
 
-def _from_words(said: str, entry: str) -> list[Rule]:
-    found = [Rule(kind, entry, value) for kind, value in _read_rules(said[:READ_CHARS])]
-    return found or _in_words(said, entry)
+def _from_words(said: str, entry: str, channel: str) -> list[Rule]:
+    return read_rules(said, entry) or _in_words(said, entry, channel)
 
 
-def _in_words(said: str, entry: str) -> list[Rule]:
+def _in_words(said: str, entry: str, channel: str) -> list[Rule]:
     words = " ".join(said[:READ_CHARS].split())
-    return [Rule("words", entry, cut(words, MAX_WORDS_CHARS))] if words else []
+    channels = (channel,) if channel else tuple(sorted(_find_channels(words)))
+    return [Rule("words", entry, cut(words, MAX_WORDS_CHARS), channels)] if words else []
 
 
-def _read_rules(text: str) -> list[tuple[str, str]]:
-    """Return the rules that a text states, one per clause. A question states none."""
+def read_rules(text: str, entry: str, *, is_claim: bool = False) -> list[Rule]:
+    """Return the rules that a memory states. A claim that is to be left out is a rule itself if it states none."""
+    found = [Rule(kind, entry, value, channels) for kind, value, channels in _read_rules(text[:READ_CHARS])]
+    return found or ([Rule("claim", entry, _name_claim(text))] if is_claim else [])
+
+
+def _read_rules(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the rules that a text states, one per clause, with the channels that it limits them to. A question
+    states none."""
+    text = _BARE_LIST.sub(_quote_words, re.sub(r"[^\S\n]+", " ", text))
     quoted = [(match.group(1) or match.group(2)).strip(" .,;:!") for match in _QUOTE.finditer(text)]
-    found: list[tuple[str, str]] = []
-    for sentence in re.findall(r"[^.!?？\n]+[.!?？\n]?", _QUOTE.sub(_MASK, text)):
+    masked = _LISTED_QUOTES.sub(lambda match: f"{_MASK} {match.group(1) or 'and'} ", _QUOTE.sub(_MASK, text))
+    found: list[tuple[str, str, tuple[str, ...]]] = []
+    excepted: set[str] = set()
+    for sentence in re.findall(r"(?:[^.!?？\n]|\.(?=\d))+[.!?？\n]?", masked):
+        read, limits, mentioned = [], set[str](), set[str]()
         for clause in _CLAUSE.split(sentence):
             held = [quoted.pop(0) for _ in range(clause.count(_MASK))]
-            if not sentence.endswith(("?", "？")):
-                found += _read_clause(clause.strip(), held)
+            for place in _EXCEPT.findall(clause):
+                excepted |= _find_channels(place)
+            named = _find_channels(clause := _EXCEPT.sub("", clause))
+            bare = " ".join(_ON.sub("", clause).split())
+            rules = [] if sentence.endswith(("?", "？")) else _read_clause(bare, held)
+            if not bare:
+                limits |= named
+            if not rules:
+                mentioned |= named
+            read += [(kind, value, named) for kind, value in rules]
+        if _ALLOWS.search(sentence):
+            excepted |= mentioned
+        found += [(kind, value, tuple(sorted(named or limits))) for kind, value, named in read]
+    if excepted:
+        found = [
+            (kind, value, tuple(each for each in channels or BY_ID if each not in excepted))
+            for kind, value, channels in found
+            if not channels or not excepted.issuperset(channels)
+        ]
     return found
+
+
+def _find_channels(text: str) -> set[str]:
+    return {
+        _CHANNEL_NAMES[re.sub(r"[\s_]+", " ", name.casefold())]
+        for place in _ON.findall(text)
+        for name in re.findall(_CHANNEL, place, re.IGNORECASE)
+    }
+
+
+def _quote_words(match: re.Match[str]) -> str:
+    words = re.findall(r"[\w'’-]+", match.group(2))
+    listed = [word for word in words if word not in ("or", "and", "nor")]
+    if _SMALL.union(_GENERAL).intersection(word.casefold() for word in listed):
+        return match.group()
+    return match.group(1) + " or ".join(f'"{word}"' for word in listed)
 
 
 def _read_clause(clause: str, quoted: list[str]) -> list[tuple[str, str]]:
@@ -334,10 +450,23 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold()[:2_000]))
 
 
+_JUDGED: Final = re.compile(
+    r"(?:(?:never|don['’]?t|do not) claim(?: that)?\s+)?(.+?)"
+    r"(?:\s+(?:is|are|has|was|were)(?:n['’]t|\s+(?:not|never))(?:\s+(?:yet|been))*\s+(?:prove[dn]|true|verified|certified))?\W*",
+    re.IGNORECASE,
+)
+
+
+def _name_claim(risk: str) -> str:
+    """Return a claim without the judgement about it: `carbon neutral` of `"carbon neutral" is not proven.`"""
+    found = _JUDGED.fullmatch(risk)
+    return found.group(1).strip(" \"'“”„") if found is not None else risk
+
+
 def repeats(text: str, claim: str) -> bool:
     """Whether a statement repeats a claim: it has all its words and numbers."""
-    claimed = _words(claim)
-    return bool(claimed) and claimed - _SMALL <= _words(text)
+    claimed = _words(claim) - _SMALL
+    return bool(claimed) and claimed <= _words(text)
 
 
 # Breaches: where a text breaks the brand's voice or an earlier request.
@@ -401,10 +530,11 @@ def find_breaches(text: str, evidence: Evidence, rules: tuple[Rule, ...]) -> tup
             found.setdefault(told, Breach(told, rule.why, rule.entry_id))
     known = {rule.value.casefold() for rule in rules}
     for _, fact in evidence.of("brand_voice"):
-        for word in find_banned_words(fact.text):
+        # A remembered voice is a rule of the user, and is read as one.
+        for word in find_banned_words(fact.text) if fact.entry_id is None else ():
             if word not in known and _says(text, word):
                 told = f"Says “{word}”, which the brand's voice does not."
-                found.setdefault(told, Breach(told, _NOT_SAID, fact.entry_id or ""))
+                found.setdefault(told, Breach(told, _NOT_SAID))
     return tuple(found.values())
 
 

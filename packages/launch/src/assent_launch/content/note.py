@@ -25,7 +25,7 @@ from assent_launch.content.counting import without_emoji
 from assent_launch.content.evidence import VALUE_SOURCES, Evidence, find_name, is_named
 from assent_launch.content.language import add_full_stop, speaks, strip_full_stop
 from assent_launch.content.lessons import Rule, find_breaches, rules_from
-from assent_launch.content.records import Facts, MemoryUse, Written
+from assent_launch.content.records import MemoryUse, ProductFacts, Written
 
 MOST_CHARS: Final = 300
 MOST_ITEM_CHARS: Final = 140
@@ -81,7 +81,7 @@ class Material(Record, kw_only=True):
     """The memory entries that forbid a sentence."""
 
 
-def write_note(facts: Facts, channel: Channel, goal: str) -> Written | None:
+def write_note(facts: ProductFacts, channel: Channel, goal: str) -> Written | None:
     """Return the longest note that fits the channel; None if the facts say nothing that fits."""
     rules = rules_from(facts.lessons, channel.id)
     held, form = pick_material(facts.evidence, rules, goal), channel.note
@@ -95,7 +95,7 @@ def write_note(facts: Facts, channel: Channel, goal: str) -> Written | None:
     return msgspec.structs.replace(written, left_out=left_out) if written is not None else None
 
 
-def position(facts: Facts, goal: str) -> tuple[str, str]:
+def position(facts: ProductFacts, goal: str) -> tuple[str, str]:
     """Return what the product is and for whom, and what a launch tells first."""
     held = pick_material(facts.evidence, rules_from(facts.lessons, ""), goal)
     angle = held.changes[0] if held.changes else held.product

@@ -24,7 +24,7 @@ class MemoryUse(WireRecord):
     how: str
 
 
-class Facts(Record):
+class ProductFacts(Record):
     """What a writer may say: the evidence, and what people asked for before."""
 
     evidence: Evidence
@@ -43,7 +43,7 @@ class Written(Record, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-Write = Callable[[Facts, Channel, str], Awaitable[Written | None]]
+Write = Callable[[ProductFacts, Channel, str], Awaitable[Written | None]]
 """Writes a text from facts for a channel and a goal; None if the facts do not suffice."""
 
 

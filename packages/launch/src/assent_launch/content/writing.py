@@ -73,7 +73,7 @@ def gather_writing(
         link=evidence.product_url,
         facts=_facts(evidence),
         voice=tuple(dict.fromkeys(filter(None, voice)))[:3],
-        rules=tuple(each.text for each in lessons.standing),
+        rules=lessons.stated,
         edits=tuple(
             EditTold(each.channel, cut(each.before, MOST_EDIT_CHARS), cut(each.after, MOST_EDIT_CHARS))
             for channel in wanted

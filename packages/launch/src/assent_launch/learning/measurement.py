@@ -17,13 +17,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import msgspec
 
 from assent import NotSent
-from assent.platform import (
-    Connection,
-    EffectTypes,
-    Reading,
-    Settled,
-    note_event,
-)
+from assent.platform import Connection, EffectTypes, Reading, Settled, note_event
 from assent.sdk import (
     Action,
     Asset,
@@ -49,9 +43,11 @@ from assent.sdk import (
 from assent_launch.component import statements
 from assent_launch.learning import memory as brain
 from assent_launch.learning.metrics import (
+    BY_HAND,
     NO_SOURCE,
     describe_numbers,
     fold_name,
+    quote_teller,
     read_numbers,
     select_credible,
 )
@@ -151,12 +147,15 @@ def describe_sources(readings: Iterable[Reading], effects: EffectTypes) -> list[
 def describe_reading(reading: Reading, *, short: bool = False) -> str:
     """Describe the numbers of one source, or why it has none, and the values that were left out."""
     if short and reading.status == "ok":
-        return read_numbers(reading.metrics).summarise() + _mention_left_out(reading)
+        told = quote_teller(reading.source)
+        return read_numbers(reading.metrics).summarise() + told + _mention_left_out(reading)
     return _describe_numbers(reading) + _mention_left_out(reading)
 
 
 def _describe_numbers(reading: Reading) -> str:
-    return describe_numbers(reading.metrics) if reading.status == "ok" else f"no numbers ({reading.reason})"
+    if reading.status != "ok":
+        return f"no numbers ({reading.reason})"
+    return describe_numbers(reading.metrics) + quote_teller(reading.source)
 
 
 def _mention_left_out(reading: Reading) -> str:
@@ -180,7 +179,7 @@ class Scheduled(Record, kw_only=True):
     due_ms: int
     measured_ms: int | None
     body: str | None
-    """The stored measurement (`measured.decode_measurement`); None before the first one."""
+    """The stored measurement; None before the first one."""
 
 
 def schedule(settled: Settled) -> Transaction[None]:
@@ -316,8 +315,8 @@ def read_facts(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[RunFacts
 
 
 def _read_reported(row: Row) -> Reading:
-    metrics = msgspec.json.decode(row["metrics"])
-    return Reading(source="recorded by hand", channel=row["channel"], status="ok", metrics=metrics)
+    metrics, source = msgspec.json.decode(row["metrics"]), f"{BY_HAND}: {row['source']}"
+    return Reading(source=source, channel=row["channel"], status="ok", metrics=metrics)
 
 
 def _read_earlier(

@@ -86,7 +86,7 @@ async def measure(
         run_id=run_id,
         tenant_id=sent[0].tenant_id,
         type=measurement.ASSET_TYPE,
-        title="What became of it",
+        title="Results",
         created_ms=now_ms,
         **measurement.present(found, described),
     )

@@ -2,8 +2,8 @@
 
 The transaction of a decision stores its entry: an approval, a rejection with its reason, an edit,
 and the request that came with an edit. Measurements follow a day later. The next prepare reads them
-(`lessons.py`). Nothing is stored about workflow steps, contacts and e-mail to named people. Tenants
-and workspaces never see each other's entries.
+(`lessons.py`). Nothing is stored about workflow steps and contacts, and of e-mail to named people only
+what a reviewer said about the writing. Tenants and workspaces never see each other's entries.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from assent.platform import ApprovalEnded, Decided, Erased, Staged
 from assent.sdk import DEFAULT_TENANT as DEFAULT_TENANT
 from assent.sdk import Action, Asset, Record, Row, Transaction, WireRecord, WorkspaceId, derive_id, digest
 from assent_launch.component import statements
+from assent_launch.content.lessons import is_about_writing, state_claim
+from assent_launch.content.records import MemoryUse
 
 Kind = Literal[
     "brand_voice",
@@ -35,10 +37,13 @@ KINDS: Final[tuple[str, ...]] = get_args(Kind)
 FACTS: Final = ("repo_fact", "proof")
 """Kinds that prove a claim once a person confirmed them."""
 
-RULES: Final = ("brand_voice", "lesson")
+RISK: Final = "claim_risk"
+RULES: Final = ("brand_voice", "lesson", RISK)
 """Kinds that the user states as a rule for every later text."""
 MAX_RULES: Final = 20
 """Standing rules in one answer."""
+RULES_READ: Final = 3 * MAX_RULES
+"""Some of what is read was asked for with an edit of one text, and is no rule."""
 
 State = Literal["confirmed", "proposed", "retired"]
 
@@ -135,22 +140,25 @@ def read_lessons(workspace_id: WorkspaceId, most: int) -> Transaction[list[Entry
 
 def read_rules(workspace_id: WorkspaceId, tenant_id: str | None) -> Transaction[list[Entry]]:
     """Return the standing rules of a tenant, or of all, oldest first."""
-    rows: list[Row] = []
-    for kind in RULES:
-        rows += yield statements.list_brain_rules(
-            workspace_id=workspace_id, tenant_id=tenant_id or "", kind=kind, most=MAX_RULES
-        )
-    found = sorted(map(entry_of, rows), key=lambda entry: entry.entry_id)
-    return list_rules(found)[-MAX_RULES:]
+    rows = yield statements.list_brain_rules(
+        workspace_id=workspace_id, tenant_id=tenant_id or "", most=RULES_READ
+    )
+    return list_rules(map(entry_of, reversed(rows)))[-MAX_RULES:]
 
 
 def list_rules(found: Iterable[Entry]) -> list[Entry]:
-    """Return the standing rules among some memories. A request with an edit was about one text."""
+    """Return the standing rules among some memories. A request with an edit was about one text, and a claim that a
+    check logged is no one's rule."""
     return [
         entry
         for entry in found
-        if entry.kind in RULES and entry.state == "confirmed" and not entry.facts.get(ASKED)
+        if entry.kind in RULES and entry.state == "confirmed" and not {ASKED, LOGGED} & entry.facts.keys()
     ]
+
+
+def state_rule(rule: Entry) -> str:
+    """Return a standing rule in words."""
+    return state_claim(rule.body) if rule.kind == RISK else rule.body
 
 
 def read_usable(
@@ -209,8 +217,9 @@ def decision_entry(
     facts: dict[str, Any],
     before: str = "",
 ) -> NewEntry:
-    """Return the memory of a decision. A rejection's reason may be a lesson; an edit is none."""
-    channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT]
+    """Return the memory of a decision, with the text if it may be kept. A rejection's reason may be a lesson; an edit
+    is none."""
+    channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT] if action.keeps_text else ""
     said = {
         "approval": f"Approved for {channel}: {text[:300]}",
         "rejection": f"Rejected for {channel}: {facts.get('reason', '')}",
@@ -256,7 +265,7 @@ def remember_decision(decided: Decided) -> Transaction[None]:
         entry = decision_entry(action, "approval", facts)
         if (yield from remember(workspace_id, entry, now_ms)) is None:
             yield from _set_approval_state(action, action.revision, "confirmed")
-    if decided.move == "reject" and action.keeps_text:
+    if decided.move == "reject" and (action.keeps_text or _keeps_reason(action, facts)):
         yield from remember(workspace_id, decision_entry(action, "rejection", facts), now_ms)
     if decided.move == "edit":
         if "body" in decided.changed and action.keeps_text and before.keeps_text:
@@ -265,6 +274,12 @@ def remember_decision(decided: Decided) -> Transaction[None]:
             )
         if decided.asked and action.keeps_requests and before.keeps_requests:
             yield from remember(workspace_id, lesson_entry(action, decided.asked, facts), now_ms)
+
+
+def _keeps_reason(action: Action, facts: dict[str, Any]) -> bool:
+    """Whether memory keeps why a mail to few recipients was rejected: only what is said about the writing."""
+    about_mail = action.view.teaches and action.view.personal != "always" and not action.is_step
+    return about_mail and is_about_writing(str(facts.get("reason") or ""))
 
 
 def forget_approval(ended: ApprovalEnded) -> Transaction[None]:
@@ -296,18 +311,10 @@ def _origin(action: Action, facts: dict[str, Any]) -> dict[str, Any]:
     return {"by": facts.get("by"), "assurance": facts.get("assurance"), "revision": action.revision}
 
 
-class MemoryUsed(WireRecord):
-    """A memory that changed a draft, and how."""
-
-    entry_id: str
-    kind: str
-    how: str = ""
-
-
-def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
+def memory_used(asset: Asset) -> tuple[MemoryUse, ...]:
     """Return the memories that changed a draft, and how, as recorded by its author."""
     try:
-        return msgspec.convert(asset.metadata.get("memoryUsed", ()), tuple[MemoryUsed, ...])
+        return msgspec.convert(asset.metadata.get("memoryUsed", ()), tuple[MemoryUse, ...])
     except msgspec.ValidationError:
         return ()
 

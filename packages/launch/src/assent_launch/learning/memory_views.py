@@ -163,3 +163,8 @@ def delete(workspace_id: WorkspaceId, entry_id: str, by: str, now_ms: int) -> Tr
     facts = {"entryId": entry_id, "kind": entry.kind, "state": "deleted", "before": entry.state, "by": by}
     yield from note_event(workspace_id, "memory_decided", facts, now_ms)
     return True
+
+
+def has_results(workspace_id: WorkspaceId) -> Transaction[bool]:
+    """Whether the workspace has remembered or measured anything."""
+    return bool((yield statements.find_results(workspace_id=workspace_id)))

@@ -20,6 +20,8 @@ from assent.sdk import Record
 Kind = Literal["count", "rate", "money"]
 Role = Literal["exposure", "response", "delivery"]
 
+BY_HAND: Final = "recorded by hand"
+"""Begins the source of numbers that a person told; where they have them from follows."""
 NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
 """The reason why a channel whose connector measures nothing has no numbers."""
 
@@ -231,6 +233,19 @@ def name_number(name: str) -> str:
     """Return the name of a metric in words."""
     row = find_metric(name)
     return row.plural if row is not None else " ".join(name.replace("_", " ").split())
+
+
+def is_told(source: str) -> bool:
+    """Whether a person told the numbers of a source."""
+    return source.startswith(BY_HAND)
+
+
+def quote_teller(source: str) -> str:
+    """Return where a person has told numbers from, in their words; empty for numbers that were read."""
+    if not is_told(source):
+        return ""
+    words = source.removeprefix(BY_HAND).removeprefix(": ")
+    return f" (as told: “{words}”)" if words else " (as told)"
 
 
 def describe_numbers(metrics: Mapping[str, float]) -> str:

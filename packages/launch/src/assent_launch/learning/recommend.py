@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, Protocol
 
 from assent.sdk import Record, WireRecord
-from assent_launch.learning.metrics import ChannelNumbers, Metric, describe_number, read_numbers, sort_names
+from assent_launch.learning.metrics import (
+    ChannelNumbers,
+    Metric,
+    describe_number,
+    is_told,
+    read_numbers,
+    sort_names,
+)
 
 ENOUGH_TO_JUDGE: Final = 20
 """With fewer exposures a text is not judged."""
@@ -32,6 +39,8 @@ Channels = Mapping[str, ChannelNumbers]
 class ReadingLike(Protocol):
     """The part of a reading that the rules need, without an import of the ports."""
 
+    @property
+    def source(self) -> str: ...
     @property
     def channel(self) -> str: ...
     @property
@@ -75,7 +84,7 @@ class ChannelRoles(Record):
     channel a second time."""
 
 
-class Assessment(Record):
+class RunAssessment(Record):
     """The conclusions from the readings of a run."""
 
     totals: dict[str, float]
@@ -87,7 +96,7 @@ def assess(
     readings: Iterable[ReadingLike],
     kinds: ChannelKinds,
     earlier: Iterable[Iterable[ReadingLike]] = (),
-) -> Assessment:
+) -> RunAssessment:
     """Sum a run's readings, compare them with earlier runs, recommend the next move."""
     given = tuple(readings)
     channels = {channel: read_numbers(numbers) for channel, numbers in group_numbers(given).items()}
@@ -95,7 +104,12 @@ def assess(
     roles = _find_roles(channels, kinds)
     usual = _average_earlier(channels, [group_numbers(each) for each in earlier])
     messages = Counter(reading.channel for reading in given if reading.status == "ok")
-    return Assessment(_total(channels, roles), usual, _recommend(channels, roles, messages, usual, labels))
+    move = _recommend(channels, roles, messages, usual, labels)
+    told = {each.channel for each in given if is_told(each.source)}
+    if names := [label for channel, label in labels.items() if channel in told and label in move.why]:
+        advice = move.move.replace(_RESPONDED, _SAID_TO)
+        move = NextMove(advice, f"{move.why} {_TOLD.format(_list(names))}", move.channel)
+    return RunAssessment(_total(channels, roles), usual, move)
 
 
 def _find_roles(channels: Iterable[str], kinds: ChannelKinds) -> ChannelRoles:
@@ -264,6 +278,9 @@ def _is_delivered(known: ChannelNumbers) -> bool:
     return bool(known.deliveries) and not known.answered
 
 
+_RESPONDED: Final = "where people responded"
+_SAID_TO: Final = "where people are said to have responded"
+_TOLD: Final = "The numbers of {} were told, not read."
 _UNANSWERED: Final = "Responses are not known."
 _UNCOUNTED: Final = "How often it was seen is not known."
 _TOGETHER: Final = {
@@ -273,7 +290,7 @@ _TOGETHER: Final = {
 """The sentences for a channel with several messages, of which one may have the number."""
 
 _MOVES: Final[tuple[tuple[Callable[[ChannelNumbers], bool], str, str], ...]] = (
-    (_has_answers, "Post a follow-up on {}, where people responded.", ""),
+    (_has_answers, f"Post a follow-up on {{}}, {_RESPONDED}.", ""),
     (_is_returned, "Check the addresses on {}: every message came back.", ""),
     (_is_ignored, "Try another opening and one clear request on {}.", ""),
     (
@@ -282,7 +299,7 @@ _MOVES: Final[tuple[tuple[Callable[[ChannelNumbers], bool], str, str], ...]] = (
         "That is too little to judge.",
     ),
     (_is_unanswered_for_us, "Tell me the clicks, comments or likes that you see on {}.", _UNANSWERED),
-    (_is_unseen, "Check that it can be found on {}, and measure again later.", ""),
+    (_is_unseen, "Check that readers can find it ({}), and measure again later.", ""),
     (_is_delivered, "Measure again later: {} has no numbers of readers yet.", ""),
     (lambda known: True, "Tell me how often it was seen on {}, or measure again later.", _UNCOUNTED),
 )

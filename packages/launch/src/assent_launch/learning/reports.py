@@ -5,7 +5,7 @@ Each function is a row of `assent_launch.subscribers`. It reads inside a transac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from assent.platform import (
@@ -31,7 +31,13 @@ from assent.sdk import (
 from assent_launch.learning import credits, measurement, memory
 from assent_launch.learning.measurement import Measurement, Scheduled, decode_measurement
 from assent_launch.learning.memory import Entry
-from assent_launch.learning.metrics import describe_number, describe_numbers, read_numbers
+from assent_launch.learning.metrics import (
+    describe_number,
+    describe_numbers,
+    is_told,
+    quote_teller,
+    read_numbers,
+)
 from assent_launch.learning.recommend import Numbers, group_numbers
 
 LISTED: Final = 5
@@ -90,33 +96,36 @@ def _describe_run(planned: Scheduled, effects: EffectTypes) -> RunResult:
     if planned.body is None:
         return RunResult(due_ms=planned.due_ms, read_ms=planned.measured_ms)
     found = decode_measurement(planned.body)
+    told = {each.channel: quote_teller(each.source) for each in found.sources}
     return RunResult(
         due_ms=planned.due_ms,
         read_ms=planned.measured_ms,
         summary=summarise(found, effects),
         channels={
-            channel: _describe_channel(numbers) for channel, numbers in group_numbers(found.sources).items()
+            channel: _describe_channel(numbers, told[channel])
+            for channel, numbers in group_numbers(found.sources).items()
         },
         advice=(found.next_move.move, found.next_move.why),
     )
 
 
-def _describe_channel(numbers: Numbers) -> ChannelResult:
+def _describe_channel(numbers: Numbers, told: str) -> ChannelResult:
     known = read_numbers(numbers)
     name = known.exposure
-    return ChannelResult(known.summarise(), name or "", numbers[name] if name is not None else 0)
+    return ChannelResult(known.summarise() + told, name or "", numbers[name] if name is not None else 0)
 
 
 def summarise(found: Measurement, effects: EffectTypes) -> str:
     """`1,840 views, 31 comments on LinkedIn`: the channel with the best defined numbers."""
-    best = ""
+    best, told = "", {each.channel for each in found.sources if is_told(each.source)}
     for channel, numbers in group_numbers(found.sources).items():
         known = read_numbers(numbers)
-        told = [*known.seen[:1], *known.answered[:1]][:MOST_NUMBERS]
-        if not told:
+        names = [*known.seen[:1], *known.answered[:1]][:MOST_NUMBERS]
+        if not names:
             continue
-        said = ", ".join(describe_number(name, numbers[name]) for name in told)
-        line = f"{said} on {effects.page_label(channel)}"
+        said = ", ".join(describe_number(name, numbers[name]) for name in names)
+        line = f"{said} on {effects.page_label(channel).replace('Your ', 'your ', 1)}"
+        line += ", as told" if channel in told else ""
         if known.exposure is not None:
             return line
         best = best or line
@@ -158,8 +167,9 @@ def read_status(query: StatusQuery) -> Transaction[StatusPart]:
     lessons = yield from _read_lessons(query)
     rules = yield from memory.read_rules(workspace_id, query.tenant_id)
     measured = tuple(
-        _make_entry(each, heads[each.run_id].name if each.run_id in heads else "", query.effects)
+        _make_entry(each, head.name if head else "", head.undone if head else (), query.effects)
         for each in read
+        for head in [heads.get(each.run_id)]
     )
     return StatusPart(
         extra={
@@ -167,8 +177,8 @@ def read_status(query: StatusQuery) -> Transaction[StatusPart]:
             "dueMeasurements": tuple(
                 DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in due[:LISTED]
             ),
-            "rules": tuple(from_record(Lesson, each) for each in rules),
-            "lessons": tuple(from_record(Lesson, each, body=_short(each)) for each in lessons),
+            "rules": tuple(from_record(Lesson, each, body=memory.state_rule(each)) for each in rules),
+            "lessons": tuple(from_record(Lesson, each, body=_teach(each, measured)) for each in lessons),
         },
         said=_tell_lesson(measured, lessons),
         shown=_show(measured, due[:LISTED], lessons, rules, now_ms),
@@ -212,21 +222,31 @@ def _read_lessons(query: StatusQuery) -> Transaction[list[Entry]]:
     return sorted(taught, key=lambda entry: entry.entry_id, reverse=True)[:LESSONS]
 
 
-def _make_entry(found: Scheduled, about: str, effects: EffectTypes) -> MeasuredEntry:
+def _make_entry(found: Scheduled, about: str, undone: Collection[str], effects: EffectTypes) -> MeasuredEntry:
     measured = decode_measurement(found.body) if found.body is not None else None
     known = [each for each in measured.sources if each.status == "ok"] if measured is not None else []
     lines = [
         f"{effects.label(each.channel)}: {measurement.describe_reading(each, short=True)}." for each in known
     ]
+    move = measured.next_move if measured is not None else None
+    if move is not None and move.channel in undone:
+        move = None  # nothing is to be done about what was taken back
     return MeasuredEntry(
         run_id=found.run_id,
         tenant_id=found.tenant_id,
         what=about,
         when=iso_time(found.measured_ms or 0),
         totals=measured.totals if measured is not None else {},
-        next_move=measured.next_move.move if measured is not None else "",
+        next_move=move.move if move is not None else "",
         results=" ".join(lines) or "No numbers.",
     )
+
+
+def _teach(lesson: Entry, measured: tuple[MeasuredEntry, ...]) -> str:
+    """Return what a memory teaches: the advice where it is a result, with what it is about."""
+    of = next((each for each in measured if each.run_id == lesson.run_id and each.next_move), None)
+    is_result = lesson.kind == "channel_performance" and of is not None
+    return f"“{of.what}”: {of.next_move}" if of is not None and is_result else _short(lesson)
 
 
 def _short(lesson: Entry) -> str:
@@ -242,11 +262,12 @@ def _show(
 ) -> tuple[str, ...]:
     parts = []
     if rules:
-        lines = [f"- {_name_tenant(each.tenant_id)}{each.body}" for each in rules]
+        lines = [f"- {_name_tenant(each.tenant_id)}{memory.state_rule(each)}" for each in rules]
         parts.append("\n".join(["**Your rules**", *lines]))
     if measured:
         lines = [
-            f"- {_name_tenant(each.tenant_id)}“{each.what or 'A run'}”: {each.results} Next: {each.next_move}"
+            f"- {_name_tenant(each.tenant_id)}“{each.what or 'A run'}”: {each.results}"
+            + (f" Next: {each.next_move}" if each.next_move else "")
             for each in measured
         ]
         parts.append("\n".join(["**Measured lately**", *lines]))

@@ -32,7 +32,7 @@ class ResultRun(Record, kw_only=True):
     due_ms: int
     measured_ms: int | None
     body: str | None
-    """The stored measurement (`measured.decode_measurement`); None before the first one."""
+    """The stored measurement; None before the first one."""
     sent_ms: int | None = None
     """When its first action went out."""
     empty_at_ms: int | None = None

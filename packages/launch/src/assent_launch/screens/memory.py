@@ -67,7 +67,7 @@ def note_about(entry: Entry) -> str:
     if entry.facts.get(brain.LOGGED):
         return "A check of a draft found this claim, and nothing supported it. It changes no draft."
     if entry.state == "proposed" and entry.kind in brain.FACTS:
-        return "Your agent recorded this. Drafts use it as told in the chat; it proves a claim once you confirm it."
+        return "Your agent recorded this. Drafts may use it; it proves a claim once you confirm it."
     return ""
 
 
@@ -114,6 +114,12 @@ DID: Final = {
 }
 
 
+def list_tabs(current: str) -> list[tuple[str, str, bool]]:
+    """The pages of results and memory: label, address, and whether it is the one that is shown."""
+    groups = ((label, with_query("/memory", {"group": id}), id) for id, (label, _) in GROUP_TEXTS.items())
+    return [(label, href, id == current) for label, href, id in (("Numbers", "/results", ""), *groups)]
+
+
 async def memory(visit: Visit) -> Response:
     search, tenant = visit.query("q").strip()[:200], visit.query("tenant")[:64]
     group = visit.choice("group", memory_views.GROUPS) or "rules"
@@ -135,10 +141,7 @@ async def memory(visit: Visit) -> Response:
     asked = {"group": group, "q": search, "tenant": tenant, "kind": kind or "", "state": state}
     values = {
         "memories": [entry_row(entry, found.uses.get(entry.entry_id), visit) for entry in found.entries],
-        "tabs": [
-            (label, with_query("/memory", {"group": id}), id == group)
-            for id, (label, _) in GROUP_TEXTS.items()
-        ],
+        "tabs": list_tabs(group),
         "about": GROUP_TEXTS[group][1],
         "group": group,
         "search": search,
@@ -171,7 +174,10 @@ async def _offer_undo(visit: Visit) -> dict[str, str] | None:
 
 
 def entry_row(entry: Entry, uses: memory_views.Uses | None, visit: Visit) -> dict[str, Any]:
-    preview = " ".join(entry.body.split())
+    # The row names the decision and its channel beside the text.
+    decided = entry.kind in memory_views.GROUPS["decisions"]
+    body = entry.body.partition(": ")[2] if decided else entry.body
+    preview = " ".join(body.split())
     cut = len(preview) > BODY_CHARS
     is_usable = not entry.facts.get(brain.LOGGED)
     return {
@@ -179,7 +185,7 @@ def entry_row(entry: Entry, uses: memory_views.Uses | None, visit: Visit) -> dic
         "kind": KIND_NAMES.get(entry.kind, entry.kind),
         "badge": STATE_BADGES.get(entry.state, Badge(entry.state)),
         "body": preview[:BODY_CHARS].rstrip() + "…" if cut else preview,
-        "whole": entry.body if cut or "\n" in entry.body.strip() else "",
+        "whole": body if cut or "\n" in body.strip() else "",
         "channel": visit.services.effects.page_label(entry.channel) if entry.channel else "",
         "at": visit.when(entry.created_ms),
         "source": describe_source(entry),
@@ -318,7 +324,7 @@ SCREENS: Final = (
         "/memory",
         memory,
         "memory",
-        entry=NavigationEntry("memory", "/memory", "Memory", "memory", "Learn"),
+        entry=NavigationEntry("memory", "/memory", "Memory", "memory", of="results"),
         templates=TEMPLATES,
     ),
     # Before the route of a change, which would match it.

@@ -29,10 +29,11 @@ from assent.sdk import (
     list_tenants,
     with_query,
 )
-from assent_launch.learning import measuring, metrics, result_views
+from assent_launch.learning import measuring, memory_views, metrics, result_views
 from assent_launch.learning.measurement import Measurement, decode_measurement
 from assent_launch.learning.recommend import group_numbers
 from assent_launch.screens import charts
+from assent_launch.screens.memory import list_tabs
 
 PERIODS: Final = (("28", "28 days"), ("91", "3 months"), ("all", "All time"))
 """The periods by their name in the address; the first one is the default."""
@@ -299,6 +300,7 @@ async def results(visit: Visit) -> Response:
     values = {
         "tenant": tenant,
         "tenants": tenants,
+        "tabs": list_tabs(""),
         "periods": [
             (label, with_query("/results", {**kept, "period": id, "metric": chosen}), id == period)
             for id, label in PERIODS
@@ -479,7 +481,7 @@ def _run_row(visit: Visit, each: MeasuredRun, shown: Sequence[str]) -> dict[str,
     sources = [
         {
             "channel": effects.page_label(reading.channel),
-            "by_hand": reading.source == "recorded by hand",
+            "by_hand": metrics.is_told(reading.source),
             "numbers": metrics.describe_numbers(reading.metrics) if reading.status == "ok" else "",
             "left_out": ", ".join(reading.left_out),
             "why": explain_gap(reading.reason or ""),
@@ -605,7 +607,8 @@ SCREENS: Final = (
         "/results",
         results,
         "results",
-        entry=NavigationEntry("results", "/results", "Results", "results", "Learn", docked=True),
+        entry=NavigationEntry("results", "/results", "Results", "results", docked=True),
+        has_content=memory_views.has_results,
         templates=TEMPLATES,
     ),
     Screen(NUMBERS_PATH, numbers, "results", LOOK_AND_SEND, templates=TEMPLATES),

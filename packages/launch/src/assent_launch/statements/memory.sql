@@ -123,10 +123,10 @@ WHERE workspace_id = :workspace_id AND kind IN ('channel_performance', 'rejectio
 ORDER BY entry_id DESC LIMIT :most
 
 -- name: list_brain_rules
--- List the confirmed memories of one kind of a tenant, or of all, newest first.
+-- List the confirmed memories that may be rules of a tenant, or of all, newest first.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM launch_brain_entries
-WHERE workspace_id = :workspace_id AND kind = :kind AND state = 'confirmed'
+WHERE workspace_id = :workspace_id AND kind IN ('brand_voice', 'lesson', 'claim_risk') AND state = 'confirmed'
   AND (:tenant_id = '' OR tenant_id = :tenant_id)
 ORDER BY entry_id DESC LIMIT :most
 
@@ -134,3 +134,15 @@ ORDER BY entry_id DESC LIMIT :most
 -- One memory of a workspace.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM launch_brain_entries WHERE workspace_id = :workspace_id AND entry_id = :entry_id
+
+-- name: find_results
+-- Find out whether a workspace has remembered or measured anything. The order is that of an index, so that one row is read.
+SELECT 1 AS found FROM (
+  SELECT entry_id FROM launch_brain_entries WHERE workspace_id = :workspace_id ORDER BY entry_id LIMIT 1
+) AS remembered
+UNION ALL
+SELECT 1 AS found FROM (
+  SELECT measured_ms FROM launch_measurements
+  WHERE workspace_id = :workspace_id AND measured_ms IS NOT NULL ORDER BY measured_ms LIMIT 1
+) AS measured
+LIMIT 1

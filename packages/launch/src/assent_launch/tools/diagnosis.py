@@ -52,7 +52,7 @@ from assent_launch.diagnosis import (
 from assent_launch.learning import measurement, memory
 from assent_launch.learning.measurement import Scheduled, decode_measurement
 from assent_launch.learning.memory import Entry
-from assent_launch.learning.metrics import select_credible
+from assent_launch.learning.metrics import BY_HAND, select_credible
 from assent_launch.operators import MEASURE
 from assent_launch.tools.requests import Goal, WebhookUrl, make_request
 
@@ -125,7 +125,7 @@ def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Tran
         by_hand += [
             ChannelReading(
                 channel=line["channel"],
-                source=f"recorded by hand: {line['source']}",
+                source=f"{BY_HAND}: {line['source']}",
                 at_ms=line["recorded_ms"],
                 run_id=run_id,
                 metrics=select_credible(msgspec.json.decode(line["metrics"]))[0],

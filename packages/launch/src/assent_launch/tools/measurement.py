@@ -7,10 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from assent.platform import (
-    EffectTypes,
-    Problem,
-)
+from assent.platform import EffectTypes, Problem
 from assent.sdk import (
     DAY_MS,
     HOUR_MS,
@@ -37,12 +34,13 @@ from assent.sdk import (
     parse_time,
     read_run,
     readable_time,
+    report_run,
     require_run_id,
 )
 from assent_launch import LAUNCH_NEEDS
 from assent_launch.learning import measurement, measuring
 from assent_launch.learning.measurement import Measurement
-from assent_launch.learning.metrics import LARGEST, describe_numbers, fold_name
+from assent_launch.learning.metrics import LARGEST, describe_numbers, fold_name, is_told
 from assent_launch.learning.recommend import NextMove, describe_usual
 
 MAX_METRICS = 30
@@ -103,7 +101,7 @@ class MetricsRecorded(WireRecord, kw_only=True):
 async def measure(call: Call, request: Measure) -> MeasureReply:
     workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
 
-    known = await call.describe_run(run_id)
+    known = await report_run(call, run_id)
     found, asset = await measuring.measure(call.services, workspace_id, run_id, by=call.caller.name)
     head = "\n".join([f"**{known.said}**", *known.lines])
     return known.answer(
@@ -122,7 +120,8 @@ def show_results(call: Call, found: Measurement, head: str, *, is_open: bool) ->
     effects, now_ms = call.services.effects, call.now_ms
     parts = [head]
     read_ms = parse_time(found.measured_at)
-    when = f", read {readable_time(read_ms, now_ms)}" if read_ms is not None else ""
+    is_read = any(not is_told(each.source) for each in found.sources)
+    when = f", read {readable_time(read_ms, now_ms)}" if read_ms is not None and is_read else ""
     numbers = [
         f"- {effects.label(each.channel)}: {measurement.describe_reading(each)}" for each in found.sources
     ]
@@ -144,7 +143,8 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...], effects: Ef
         f" after {_describe_age(read_ms - first_ms)}" if first_ms is not None and read_ms is not None else ""
     )
     return " ".join(
-        f"{effects.label(each.channel)}: {measurement.describe_reading(each, short=True)}{after}."
+        f"{effects.label(each.channel)}: {measurement.describe_reading(each, short=True)}"
+        f"{'' if is_told(each.source) else after}."
         for each in found.sources
     )
 

@@ -35,7 +35,7 @@ from assent.sdk import (
     list_tenants,
     prepare_run,
 )
-from assent_launch.content.lessons import can_check
+from assent_launch.content.lessons import describe_checks
 from assent_launch.learning import memory, memory_views
 from assent_launch.learning.memory import Entry, NewEntry
 
@@ -46,8 +46,18 @@ KEYED_AS = "remember"
 
 SHOWN = 20
 MAX_LINE = 240
-CHECKED = "I read it before I write, and each later text is checked for the words and signs that it names."
+CHECKED = "I read it before I write, and {checks}."
 NOT_CHECKED = "I read it before I write; the server cannot check it."
+
+UNCONFIRMED = "Drafts may use it; it proves a claim once you confirm it:"
+UNSUPPORTED = "claim without support"
+KIND_WORDS = {
+    "brand_voice": "voice",
+    "voice_sample": "voice sample",
+    "repo_fact": "fact",
+    "channel_performance": "result",
+    "claim_risk": "never claim",
+}
 
 KindArgument = Annotated[
     Literal[
@@ -192,7 +202,7 @@ async def brain_forget(call: Call, request: BrainForget) -> Forgotten:
             )
         yield from memory_views.decide(workspace_id, found.entry_id, "retired", call.caller.name, call.now_ms)
         body = cut(" ".join(found.body.split()), MAX_LINE)
-        said = f"Forgotten: “{body}” Later texts no longer have to follow it."
+        said = f"Forgotten: “{body}”. Later texts no longer have to follow it."
         return Forgotten(
             ok=True, entry=view(msgspec.structs.replace(found, state="retired")), user_message=said
         )
@@ -262,8 +272,8 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     arguments = msgspec.to_builtins(request)
     arguments.pop("idempotencyKey", None)
     reads = tool == "chieflab_brain_read"
-    said = _describe(call, found, memory.tenant_of(request.tenant_id), reads=reads)
-    shown = "\n".join([said, *(f"- {_line(entry)}" for entry in found[:SHOWN])]) if reads else said
+    said = _count(found, request) if reads else _confirm(found[0])
+    shown = "\n".join(f"- {_line(entry)}" for entry in found[:SHOWN]) if reads else _describe(call, found[0])
     following = NEXT[tool]
     if not reads:
         undo = SuggestedCall(
@@ -290,30 +300,36 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
     )
 
 
-def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> str:
-    """Describe the memories that were found or stored to the person."""
-    if not reads:
-        kept = found[0]
-        if kept.kind in memory.RULES and kept.state == "confirmed":
-            checked = CHECKED if can_check(kept.body) else NOT_CHECKED
-            return f"Kept as your rule: “{cut(' '.join(kept.body.split()), MAX_LINE)}” {checked}"
-        said = f"Remembered: {_line(kept)}"
-        if kept.state != "proposed":
-            return said
-        where = f"{call.services.links.base_url}/memory"
-        return (
-            f"{said}\nDrafts use it from now on, named as told in the chat. It proves a claim once you confirm it: "
-            f"{where}"
-        )
-    about = f" about {tenant}" if tenant != memory.DEFAULT_TENANT else ""
+def _count(found: list[Entry], request: Any) -> str:
+    about = f" about {request.tenant_id}" if request.tenant_id is not None else ""
+    words = f" with “{request.query}”" if request.query else ""
     count = "one memory" if len(found) == 1 else f"{len(found) or 'no'} memories"
-    return f"I found {count}{about}."
+    return f"I found {count}{about}{words}."
+
+
+def _confirm(kept: Entry) -> str:
+    return "Kept as your rule." if memory.list_rules([kept]) else "Remembered."
+
+
+def _describe(call: Call, kept: Entry) -> str:
+    """Describe a memory that was stored, and what it is used for."""
+    checks = describe_checks(kept.body, is_claim=kept.kind == memory.RISK)
+    checked = CHECKED.format(checks=checks) if checks else NOT_CHECKED
+    if memory.list_rules([kept]):
+        return f"“{cut(' '.join(kept.body.split()), MAX_LINE)}”: {checked}"
+    said = _line(kept)
+    if kept.kind in memory.FACTS and checks:
+        said += f"\n{checked}"
+    if kept.state != "proposed":
+        return said
+    return f"{said}\n{UNCONFIRMED} {call.services.links.base_url}/memory"
 
 
 def _line(entry: Entry) -> str:
     shown = cut(" ".join(entry.body.split()), MAX_LINE)
-    unsure = ", not confirmed" if entry.state == "proposed" else ""
-    return f"{shown} ({entry.kind.replace('_', ' ')}{unsure}; {entry.source})"
+    unsure = ", not confirmed yet" if entry.state == "proposed" else ""
+    kind = UNSUPPORTED if entry.facts.get(memory.LOGGED) else KIND_WORDS.get(entry.kind, entry.kind)
+    return f"{shown} ({kind}{unsure}; source: {entry.source})"
 
 
 NEXT = {

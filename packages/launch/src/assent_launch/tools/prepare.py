@@ -184,15 +184,19 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     if not plan.written:
         raise refuse_too_little(bench, "drafts")
     following = tuple(write_missing(note) for note in plan.missing)
-    preparation = _add_next_calls(bench, plan.preparation, (*following, PICTURES))
+    unasked = request.images_needed is None and not writes
+    draws = (
+        request.images_needed is not False and not unasked and any(each in SIZES for each in plan.channels)
+    )
+    following = following if draws else (*following, PICTURES)
+    preparation = _add_next_calls(bench, plan.preparation, following)
     notes = (*tell_missing(plan), *_tell_measurement(_plan_measurement(call, preparation.effects)))
     preparation = msgspec.structs.replace(preparation, notes=notes)
     missing = tuple(note.channel for note in plan.missing)
     preparation = offer_writing(bench, preparation, request.goal, missing)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
-    unasked = request.images_needed is None and not writes
-    if request.images_needed is False or unasked or not any(each in SIZES for each in plan.channels):
+    if not draws:
         return plan, preparation
     colors = (request.brand.colors if request.brand is not None else None) or []
     draw = illustrate if request.images_needed else add_one_picture
@@ -488,10 +492,11 @@ def refuse_too_little(bench: Workbench, argument: str = "body") -> Refusal:
 def offer_writing(
     bench: Workbench, made: Preparation, goal: str | None, missing: tuple[str, ...] = ()
 ) -> Preparation:
-    """Add help for writing to a preparation with a plain note or a missing text."""
+    """Add help for writing to a preparation with a plain note or a missing text, and the user's rules to any."""
     noted = tuple(each.effect.channel for each in made.effects if each.rewrite)
     if not noted and not missing:
-        return made
+        rules = bench.lessons.stated
+        return msgspec.structs.replace(made, writing={"rules": rules}) if rules else made
     return msgspec.structs.replace(
         made,
         notes=(*made.notes, *_tell_notes(made, noted, goal)),

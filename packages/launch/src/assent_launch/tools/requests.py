@@ -14,6 +14,7 @@ from assent.sdk import (
     Arguments,
     Call,
     IdempotencyKey,
+    ReasonArgument,
     Request,
     TenantId,
     TenantIdArgument,
@@ -67,7 +68,9 @@ Colors = Annotated[
 ]
 JoinedRun = Annotated[
     str,
-    msgspec.Meta(max_length=100, description="The run that this post joins; its evidence is used here, too."),
+    msgspec.Meta(
+        max_length=100, description="An earlier run that this post's own run follows, with its evidence."
+    ),
 ]
 ImagesNeeded = Annotated[
     bool,
@@ -141,6 +144,7 @@ class LaunchProduct(Arguments, kw_only=True):
     images_needed: ImagesNeeded | None = None
     schedule_for: ScheduleFor | None = None
     webhook_url: WebhookUrl | None = None
+    reason: ReasonArgument | None = None
     idempotency_key: IdempotencyKey | None = None
 
 
@@ -155,6 +159,7 @@ class Post(Arguments, kw_only=True):
     brand: Brand | None = None
     tenant_id: TenantIdArgument | None = None
     schedule_for: ScheduleFor | None = None
+    reason: ReasonArgument | None = None
     idempotency_key: IdempotencyKey | None = None
 
 
@@ -177,6 +182,7 @@ class Send(Envelope, kw_only=True):
     repo_context: RepoContext | None = None
     schedule_for: ScheduleFor | None = None
     tenant_id: TenantIdArgument | None = None
+    reason: ReasonArgument | None = None
     idempotency_key: IdempotencyKey | None = None
 
 
@@ -198,6 +204,7 @@ def make_request(call: Call, request: Any, operator: str, tool: str) -> Request:
         inputs={name: value for name, value in inputs.items() if value is not None},
         tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
         key=key,
+        reason=inputs.get("reason") or "",
         webhook_url=inputs.get("webhookUrl"),
         run_id=call.continuing,
     )

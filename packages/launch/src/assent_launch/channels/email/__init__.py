@@ -80,7 +80,6 @@ CHANNEL: Final = Channel(
             HandField("preview text", "preheader"),
             HandField("text", "body"),
         ),
-        advice=("Put several recipients into Bcc, so that they do not see each other.",),
     ),
 )
 CHANNELS: Final = (CHANNEL,)

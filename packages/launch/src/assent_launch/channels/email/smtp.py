@@ -144,7 +144,7 @@ class SmtpConnector(NoLookUp):
         if self._default is not None or (found is not None and found.live):
             return Readiness(ready=True)
         if found is not None and found.ended:
-            why = found.problem or "The mail server does not accept its user and password any more."
+            why = f"{found.problem or 'The mail server does not accept its user and password any more'}."
             return Readiness.unconnected(f"{why} Connect it again.", why)
         hint = (
             f"{NONE_THERE} Enter it on the page for it, or in a terminal of this server: "

@@ -49,7 +49,7 @@ def describe_mail(view: View, effect: Effect, scene: Scene) -> View:
     args |= {name: value for name, value in given.items() if value}
     return msgspec.structs.replace(
         view,
-        sentence=f"Sends this to {people}{sender} through {view.via}.",
+        sentence=f"Sends this to {people}{sender} through {scene.connector.name_inside}.",
         destination=f"To {people}",
         outcome=f"Sent to {first}: “{effect.subject}”.",
         preview=Preview("mail"),

@@ -71,7 +71,7 @@ class GoogleSource:
         readiness = await self.access.readiness(workspace_id)
         connection = await self.access.connection(workspace_id) if readiness.ready else None
         if connection is not None and self.chosen(connection) is None:
-            return Readiness.unconnected(self.choose_hint)
+            return Readiness.unconnected(self.choose_hint, self.choose_hint)
         return readiness
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:

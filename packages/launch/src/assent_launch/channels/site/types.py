@@ -24,7 +24,7 @@ def _describe_page(view: View, effect: Effect, scene: Scene) -> View:
         return view
     return msgspec.structs.replace(
         view,
-        sentence="Publishes this on your own site, where everybody can read it.",
+        sentence="Publishes this on the public feed of this server, where everybody can read it.",
         place=_name_feed(effect, scene),
         destination=f"To {ON_PAGES}{effect.as_account}",
         preview=Preview("page"),
@@ -42,7 +42,7 @@ def _describe_take_down(view: View, effect: Effect, scene: Scene) -> View:
     )
 
 
-LEAVES: Final = "Whoever has read it has read it, and search engines may keep a copy."
+LEAVES: Final = "People may have read it, and search engines may keep a copy."
 
 
 def _name_feed(effect: Effect, scene: Scene) -> str:
