@@ -46,6 +46,7 @@ from assent.sdk import (
     Preparation,
     PreparedRun,
     Reason,
+    ReasonArgument,
     Record,
     Refusal,
     Request,
@@ -272,6 +273,7 @@ class ProposeCall(Arguments, kw_only=True):
         dict[str, Line],
         msgspec.Meta(max_length=8, description="Where it would run, for the person: labels and values."),
     ] = {}
+    reason: ReasonArgument | None = None
     idempotency_key: IdempotencyKey | None = None
 
 
@@ -350,13 +352,16 @@ async def propose_call(call: Call, request: ProposeCall) -> ProposeReply:
     }
     same = digest([call.caller.holder, asked])
     known, action = (None, None) if request.idempotency_key is not None else await _find_newest(call, same)
-    joined = action is not None and _is_open(action, call.now_ms)
-    if action is None or not joined:
+    if action is not None and not _is_open(action, call.now_ms):
+        action = None
+    joined = action is not None
+    if action is None:
         generation = known.generation + 1 if known is not None else 1
         key = request.idempotency_key or f"agent:{same}:{generation}"
         own = {"holder": call.caller.holder, "proposed": digest(request.arguments)}
         staged = StagedEffect(effect=effect, executor_tool=CLAIM, metadata={OWN_CALL: own})
-        wish = Request(principal=call.caller, operator=AGENT, tool=PROPOSE, inputs=asked, key=key)
+        why = request.reason or ""
+        wish = Request(principal=call.caller, operator=AGENT, tool=PROPOSE, inputs=asked, key=key, reason=why)
         made = await prepare_run(call.services, wish, Preparation(effects=(staged,)), PreparedRun)
         joined = made.replay is not msgspec.UNSET
         proposed = Proposed(generation, made.actions[0].id)
@@ -430,7 +435,7 @@ async def claim_call(call: Call, request: ClaimCall) -> ClaimReply:
         tool_name=wanted.tool,
         arguments=effect.arguments,
         edited=edited,
-        report_until=iso_time(action.attempt.lease_until_ms) or "",
+        report_until=str(iso_time(action.attempt.lease_until_ms)),
         user_message=f"{changed}It may run once now.",
     )
 

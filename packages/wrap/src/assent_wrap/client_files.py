@@ -16,11 +16,12 @@ from typing import Any, Final
 
 from assent.platform import ClientFile
 from assent.sdk import Record, is_here
+from assent_wrap.orders import OWN, PASSED, REFERENCE
 from assent_wrap.profiles import BadProfile, read_name
-from assent_wrap.variables import OWN, PASSED, REFERENCE
 
 PROGRAMS: Final = frozenset({"assent", "assent-gate"})
 WRAPPED: Final = "already wrapped"
+FIXED: Final = "it is written in a way that cannot be changed without loss"
 
 
 class CannotChange(Exception):  # noqa: N818 - the text is for a person
@@ -120,6 +121,18 @@ def _list_toml(key: str, text: str) -> Iterator[ServerEntry]:
             ((name, value),) = table.items()
             if name in whole and ("command" in value or "url" in value):
                 yield ServerEntry((key, name), start, end, whole[name])
+
+
+def list_unplaced(client: ClientFile, text: str, entries: list[ServerEntry]) -> list[ServerEntry]:
+    """Return the servers of a file that no statement of their own declares, such as those of an inline table."""
+    whole = _read_toml(text).get(client.key) if client.is_toml else None
+    placed = {each.path for each in entries}
+    named = whole if isinstance(whole, dict) else {}
+    return [
+        ServerEntry((client.key, name), 0, 0, value)
+        for name, value in named.items()
+        if (client.key, name) not in placed
+    ]
 
 
 def _read_toml(text: str) -> dict[str, Any]:
@@ -283,9 +296,18 @@ def replace_entries(client: ClientFile, text: str, changed: Mapping[tuple[str, .
             place[each.path[-1]] = {**kept, **_read_table(written, each.path)}
         else:
             place[each.path[-1]] = read_json(written).value
-    if read_file(client, after) != expected:
-        raise CannotChange("it is written in a way that cannot be changed without loss")
+    if read_file(client, after) != expected or not _is_text(after):
+        raise CannotChange(FIXED)
     return after
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can be written in UTF-8: JSON can have half of a character, as in "\\ud800"."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read_table(text: str, path: tuple[str, ...]) -> dict[str, Any]:

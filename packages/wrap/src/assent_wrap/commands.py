@@ -88,7 +88,7 @@ def _wrap_all(data_dir: str | None, *, trust: bool, yes: bool) -> int:
     found = LocalServer.find({"data_dir": data_dir} if data_dir is not None else {})
     folder, words = found.data_dir.absolute() / clients.FOLDER, shlex.split(found.write_command("wrap"))
     files = clients.plan(folder, Path.home(), Path.cwd(), words, found.base_url, trust=trust)
-    lines = [*clients.describe(files, trust=trust)]
+    lines, failed = [*clients.describe(files, trust=trust)], False
     count, already = clients.count_wrapped(files)
     if not count:
         lines.append(
@@ -96,16 +96,20 @@ def _wrap_all(data_dir: str | None, *, trust: bool, yes: bool) -> int:
         )
     elif yes:
         done = clients.apply(folder, files)
+        missed = [each for each in files if each.changed and each.left]
         lines += [f"Changed: {each.file} (as it was: {each.copy})" for each in done]
+        lines += [f"Not changed: {each.path}: {each.left}" for each in missed]
+        wrapped = sum(len(each.entries) for each in done)
         lines.append(
-            f"{count} servers are wrapped. Restart their clients. To go back: {found.name_program()} unwrap"
+            f"{wrapped} servers are wrapped. Restart their clients. To go back: {found.name_program()} unwrap"
         )
+        failed = bool(missed)
     else:
         lines.append(
             f"Nothing was changed. To wrap {count} servers, repeat this with --yes; copies go to {folder}."
         )
     sys.stdout.write("\n".join(lines) + "\n")
-    return 0
+    return int(failed)
 
 
 def unwrap(
@@ -152,7 +156,7 @@ def hook_claude_code(
 ) -> None:
     """Answer an event of Claude Code on standard input: a tool runs once a person has approved its call.
 
-    Whatever fails denies the call.
+    Any failure denies the call.
     """
     from assent_wrap.hook import run_hook
 
@@ -190,7 +194,8 @@ def list_rules(session: CommandSession, workspace: OfWorkspace = None) -> None:
 def set_rules(
     session: CommandSession,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A TOML file with [[rule]] tables.", show_default=False)
+        str,
+        typer.Argument(metavar="FILE", help="A TOML file of rules.", show_default=False),
     ],
     workspace: OfWorkspace = None,
 ) -> None:

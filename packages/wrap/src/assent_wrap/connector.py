@@ -1,8 +1,8 @@
 """Performs what a person approved: a call of a wrapped tool, or the acceptance of a definition.
 
 A call is made once, with exactly the approved arguments. An answer, also one that reports an error of
-the tool, is its result. No answer means that the outcome is unknown: it is not made again, unless a
-rule says that this tool may be repeated.
+the tool, is its result; but a call that takes another one back has then not surely done so. No answer
+means that the outcome is unknown: it is not made again, unless a rule says that this tool may be repeated.
 """
 
 from __future__ import annotations
@@ -77,9 +77,11 @@ class CallConnector(_Ready):
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Set the present text that a call would replace, so that it is shown and approved. None is shown
         if its reader may not be called. Raises `Refusal` if its server does not answer."""
-        rules, upstream = await self._find_server(workspace_id, effect)
+        if (found := await self._find_server(workspace_id, effect)) is None:
+            return effect
+        rules, upstream = found
         rule = rules.find(effect.verb)
-        if upstream is None or rule is None or rule.diff is None:
+        if rule is None or rule.diff is None:
             return effect
         frozen = await self._services.find_freeze(workspace_id) is not None
         try:
@@ -100,13 +102,12 @@ class CallConnector(_Ready):
 
     async def _find_server(
         self, workspace_id: WorkspaceId, effect: Effect
-    ) -> tuple[ServerRules, Upstream | None]:
+    ) -> tuple[ServerRules, Upstream] | None:
         """Return the server of a call, with its rules; None if it is not known any more."""
         details = read_details(effect)
         profile = await find_profile(self._services, workspace_id, details.profile)
-        spec = profile.find(details.server) if profile is not None else None
-        if profile is None or spec is None:
-            return ServerRules(), None
+        if profile is None or (spec := profile.find(details.server)) is None:
+            return None
         return profile.rules_for(details.server), self._upstreams.find(details.profile, profile, spec)
 
     async def _may_read(
@@ -119,11 +120,13 @@ class CallConnector(_Ready):
         if any(each.rule.mode != "pass" and each.rule.names(upstream.spec.name, tool) for each in standing):
             return False
         pins = await list_pins(self._services, workspace_id)
-        accepted, hinted = pins.get((upstream.spec.name, tool), ("", False))
+        pin = pins.get((upstream.spec.name, tool))
+        if pin is None:
+            return False
+        accepted, hinted = pin
         trusted, rule = rules.trusted and hinted, rules.find(tool)
         return any(
-            each["name"] == tool
-            and compute_pin(each) == accepted
+            compute_pin(each) == accepted  # which has its name
             and choose_mode(each, rule, trusted=trusted) == "pass"
             and (not frozen or only_reads(each, trusted=trusted))
             for each in await upstream.list_tools()
@@ -131,9 +134,9 @@ class CallConnector(_Ready):
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         details = read_details(effect)
-        _, upstream = await self._find_server(ctx.workspace_id, effect)
-        if upstream is None:
+        if (found := await self._find_server(ctx.workspace_id, effect)) is None:
             raise _refuse(CHANGED.format(server=details.server), curable=False)
+        _, upstream = found
         try:
             listed = {each["name"]: each for each in await upstream.list_tools()}
         except (Unsent, Unanswered, RpcError) as error:
@@ -156,6 +159,8 @@ class CallConnector(_Ready):
         if result.get("resultType") == "input_required":
             why = f"{details.server} asked for input (elicitation), which a gated call does not pass on"
             raise _refuse(why, curable=False)
+        if details.undoes and result.get("isError") is True:
+            raise OutcomeUnknown(f"{details.server} reported an error, so it may not have been undone")
         return Delivered(f"{details.server}:{ctx.key}", output=fit_result(result))
 
 

@@ -56,6 +56,9 @@ class CallUndo(WireRecord, omit_defaults=True):
     arguments: Mapping[str, str]
     within_ms: int | None = None
     leaves: str = ""
+    risk: Severity = Severity.HIGH
+    """Of the tool that does it, as are the values that its calls never have."""
+    without: tuple[str, ...] = ()
 
 
 class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
@@ -123,12 +126,12 @@ def find_problems(arguments: Mapping[str, Any]) -> Iterator[Problem]:
         path, value = waiting.pop()
         if isinstance(value, dict):
             waiting += [(f"{path}.{name}", each) for name, each in value.items()]
-            waiting += [(f"{path}, a name", name) for name in value if not name.isascii() or "\0" in name]
+            waiting += [(f"{path}, a name", name) for name in value]
         elif isinstance(value, list):
             waiting += [(f"{path}[{number}]", each) for number, each in enumerate(value)]
         elif isinstance(value, str) and ("\0" in value or not _is_unicode(value)):
             yield Problem(path, "a text without NUL characters and lone surrogates", repr(value[:40]))
-        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_INTEGER:
+        elif isinstance(value, int) and abs(value) > LARGEST_INTEGER:
             yield Problem(
                 path, f"a whole number up to {LARGEST_INTEGER}, or the number as text", str(value)[:40]
             )
@@ -278,8 +281,12 @@ def _find_reverse(effect: Effect) -> Reverse | None:
 
 
 def _make_reverse(undo: CallUndo, action: Action) -> Effect:
-    """Return the call that takes another one back. Raises `Refusal` for a value that its result does not have."""
-    known = {"arguments": action.effect.arguments, "result": read_result(action.metadata.get("output"))}
+    """Return the call that takes another one back. Raises `Refusal` if its tool reported an error, and for a value that
+    its result does not have."""
+    output = action.metadata.get("output")
+    if isinstance(output, dict) and output.get("isError") is True:
+        raise bad_argument("actionId", "a call that its tool made", "one that it answered with an error")
+    known = {"arguments": action.effect.arguments, "result": read_result(output)}
     given = {}
     for name, path in undo.arguments.items():
         value: Any = known
@@ -292,7 +299,15 @@ def _make_reverse(undo: CallUndo, action: Action) -> Effect:
         given[name] = value
     first = read_details(hide_present(action.effect))
     details = msgspec.structs.replace(
-        first, tool=undo.tool, pin=undo.pin, title="", table="", after="", undo=None
+        first,
+        tool=undo.tool,
+        pin=undo.pin,
+        risk=undo.risk,
+        without=undo.without,
+        title="",
+        table="",
+        after="",
+        undo=None,
     )
     return make_call(details, given, repeat=False)
 

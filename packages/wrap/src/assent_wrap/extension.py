@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.sdk import Command, Extension, ExtensionProcess
+from assent.sdk import Command, DoctorCheck, Extension, ExtensionProcess, Kind, Setting
 
 if TYPE_CHECKING:
     from assent.platform import Connector, EffectType
@@ -20,6 +20,13 @@ class Wrapping(ExtensionProcess):
     def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
         self._services = services
         self._settings = settings
+
+    @property
+    def wraps_workspaces(self) -> bool:
+        return self._settings["wrap_config"] is not None
+
+    def check(self) -> None:
+        read_settings_files(self._settings)
 
     @cached_property
     def gateway(self) -> Gateway:
@@ -45,6 +52,31 @@ class Wrapping(ExtensionProcess):
         """End the wrapped servers."""
         if "gateway" in vars(self):
             await self.gateway.close()
+
+
+def read_settings_files(settings: Mapping[str, Any]) -> None:
+    """Read the files of wrapped servers. Raises `ValueError` with what is wrong and what to do."""
+    if settings["wrap_config"] is None:
+        return
+    from assent_wrap.gateway import read_files
+
+    try:
+        read_files(settings["wrap_config"], settings["wrap_rules"])
+    except ValueError as error:
+        raise ValueError(f"{error}\nCorrect the file, or leave wrap_config out.") from error
+
+
+def _check(settings: Mapping[str, Any]) -> Iterable[DoctorCheck]:
+    """Name the file of wrapped servers, or say why it cannot be used."""
+    if settings["wrap_config"] is None:
+        return
+    try:
+        read_settings_files(settings)
+    except ValueError as error:
+        why, _, fix = str(error).partition("\n")
+        yield DoctorCheck("wrapped servers", False, why, fix)
+    else:
+        yield DoctorCheck("wrapped servers", True, str(settings["wrap_config"]))
 
 
 def _list_tools() -> tuple[Tool, ...]:
@@ -107,5 +139,29 @@ EXTENSION: Final = Extension(
     list_components=_list_components,
     list_sentences=_list_sentences,
     list_commands=_list_commands,
+    check=_check,
+    settings=(
+        Setting(
+            name="wrap_config",
+            kind=Kind.FILE,
+            doc="A client's file with `mcpServers`: the keys of `wrap_workspaces` see these tools; see "
+            "[wrap.md](wrap.md).",
+        ),
+        Setting(name="wrap_rules", kind=Kind.FILE, doc="Rules for the tools of `wrap_config`, in TOML."),
+        Setting(
+            name="wrap_workspaces",
+            kind=Kind.NAMES,
+            default=(),
+            doc="The ids of workspaces that use `wrap_config`.",
+        ),
+        Setting(
+            name="agent_risks",
+            kind=Kind.RISKS,
+            default=(),
+            doc="The risk of tools that an agent proposes and runs itself, such as `claude-code:Write=medium` or "
+            "`langgraph:search_*=low`; the first that matches counts, and the others are high. Both names are the "
+            "agent's word: write whole names, and `claude-code@LABEL:Write=medium` for the keys with that label alone.",
+        ),
+    ),
     start=Wrapping,
 )

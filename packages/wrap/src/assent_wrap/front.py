@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from assent.platform import LocalServer, run_program
-from assent_wrap.variables import OWN, REFERENCE, list_unpassed, select_passed
+from assent_wrap.orders import OWN, REFERENCE, WrapOrder, list_unpassed, select_passed
 
 TRIES: Final = 10
 POLL_SECONDS: Final = 0.05
@@ -38,29 +38,6 @@ LOST: Final = (
 
 class CannotWrap(Exception):  # noqa: N818 - a state of the process
     """The front cannot work. The message says why, and what to do."""
-
-
-class WrapOrder(msgspec.Struct, kw_only=True, rename="camel"):
-    """What a command line asks to wrap, as the server is told."""
-
-    command: list[str] = []
-    name: str = ""
-    config: str | None = None
-    """The text of a client's file."""
-    config_path: str = ""
-    rules: str | None = None
-    """The text of a rule file."""
-    rules_path: str = ""
-    cwd: str = ""
-    environment: dict[str, str] = {}
-    """The variables that the servers get: those of a fixed list, and the named ones."""
-    named: list[str] = []
-    variables: dict[str, str] = {}
-    """The variables that the client's file names."""
-    unpassed: list[str] = []
-    """The names of all others that a server may need."""
-    trust: bool = False
-    observe: bool = False
 
 
 FLAGS: Final = ("--config", "--rules", "--name", "--env")

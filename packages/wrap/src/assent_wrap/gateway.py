@@ -37,10 +37,10 @@ from assent_wrap.listing import (
     lets_pass,
     recall_entries,
 )
+from assent_wrap.orders import WrapOrder, list_unpassed, select_passed
 from assent_wrap.profiles import (
     BadProfile,
     Profile,
-    ProfileOrder,
     UpstreamSpec,
     place_servers,
     read_config,
@@ -51,7 +51,6 @@ from assent_wrap.proposals import HeldCalls, say_error
 from assent_wrap.rules import CallFacts, Observed, StandingRule, choose_rule, may_pass, propose_rules
 from assent_wrap.transports import RpcError, Unanswered, Unsent
 from assent_wrap.upstreams import AGAIN, PassedOn, Upstream, Upstreams
-from assent_wrap.variables import list_unpassed, select_passed
 
 log = logging.getLogger("assent.wrap")
 
@@ -62,6 +61,7 @@ OWN_TOOLS: Final = frozenset(
         "chieflab_approve_action",
         "chieflab_reject_action",
         "chieflab_execute_approved_action",
+        "chieflab_undo_action",
     }
 )
 GUIDE: Final = (
@@ -82,6 +82,9 @@ HELD: Final = (
 )
 UNREAD: Final = "The {what} of {server} are not passed on: it is not trusted, and no rule passes them."
 TOO_FAST: Final = "Too many calls in a short time. Wait a few seconds and try again."
+
+
+Listed = tuple[dict[str, Any], ...] | BaseException
 
 
 class ArrangedTools:
@@ -124,20 +127,23 @@ class Gateway:
         self._asked_ms: dict[tuple[str, str], int] = {}
         """By workspace and server, when a person was asked about its tools."""
         self._starts: dict[tuple[str, str], tuple[str, int]] = {}
+        self._starting: dict[str, asyncio.Task[list[Listed]]] = {}
+        """By profile, the list that its servers are asked for as soon as its client is there."""
         self._failures: dict[str, dict[str, str]] = {}
         """By profile and server, why it is left out."""
 
     # Profiles
 
-    def check(self) -> None:
-        """Read the files of the settings. Raises `ValueError` with what is wrong."""
-        if (path := self._settings.get("wrap_config")) is not None:
-            read_files(Path(path), self._settings.get("wrap_rules"))
-
     async def open_profile(self, caller: Principal, described: bytes) -> str:
-        """Store the profile that a client's process describes. Raises `ValueError`."""
-        profile_id = await self._keep(caller.workspace_id, read_order(described))
-        self.upstreams.unpassed[profile_id] = msgspec.json.decode(described, type=ProfileOrder).unpassed
+        """Store the profile that a client's process describes, and start its servers: the client asks for their tools
+        next. Raises `ValueError`."""
+        profile = read_order(described)
+        profile_id = await self._keep(caller.workspace_id, profile)
+        self.upstreams.unpassed[profile_id] = msgspec.json.decode(described, type=WrapOrder).unpassed
+        if profile_id not in self._starting:
+            starting = asyncio.create_task(self._ask_servers(profile_id, profile))
+            starting.add_done_callback(lambda _: self._starting.pop(profile_id))
+            self._starting[profile_id] = starting
         return profile_id
 
     async def find_profile(self, workspace_id: WorkspaceId) -> str | None:
@@ -218,11 +224,13 @@ class Gateway:
     async def _find_tools(self, call: ForeignCall) -> ArrangedTools:
         """Return the tools of all servers. Asks for the acceptance of new definitions."""
         profile, workspace_id = await self._profile(call), call.caller.workspace_id
-        servers = [self.upstreams.find(call.profile_id, profile, spec) for spec in profile.servers]
-        answers = await asyncio.gather(*(each.list_tools() for each in servers), return_exceptions=True)
+        starting = self._starting.get(call.profile_id)
+        answers = await (
+            asyncio.shield(starting) if starting else self._ask_servers(call.profile_id, profile)
+        )
         found: dict[str, tuple[dict[str, Any], ...]] = {}
         failures = self._failures[call.profile_id] = dict[str, str]()
-        for name, answer in zip((each.spec.name for each in servers), answers, strict=True):
+        for name, answer in zip((each.name for each in profile.servers), answers, strict=True):
             if isinstance(answer, (Unsent, Unanswered, RpcError)):
                 failures[name] = f"The tools of {name} are left out: {answer}."
                 log.warning("%s", failures[name])
@@ -252,6 +260,11 @@ class Gateway:
         if asked:
             self._arranged[key] = arranged
         return arranged
+
+    async def _ask_servers(self, profile_id: str, profile: Profile) -> list[Listed]:
+        """Return the tools of each server of a profile, or why it gives none. Starts those that do not run."""
+        servers = [self.upstreams.find(profile_id, profile, spec) for spec in profile.servers]
+        return await asyncio.gather(*(each.list_tools() for each in servers), return_exceptions=True)
 
     async def _find_rules(self, workspace_id: WorkspaceId) -> tuple[StandingRule, ...]:
         """Return the rules of a workspace, read at most once a second: another process may change one."""
@@ -405,7 +418,10 @@ class Gateway:
         if found is None or found.held:
             return None
         within_ms = int(wanted.hours * HOUR_MS) if wanted.hours is not None else None
-        return CallUndo(wanted.tool, found.pin, wanted.arguments, within_ms, wanted.leaves)
+        without = found.rule.without if found.rule is not None else ()
+        return CallUndo(
+            wanted.tool, found.pin, wanted.arguments, within_ms, wanted.leaves, found.risk, without
+        )
 
     async def _pass(
         self, call: ForeignCall, profile: Profile, tool: OfferedTool, params: Mapping[str, Any]
@@ -525,6 +541,10 @@ class Gateway:
         return HELD.format(name=entry.name[:200], server=entry.server, parts=", ".join(parts))
 
     async def close(self) -> None:
+        starting = tuple(self._starting.values())
+        for each in starting:
+            each.cancel()
+        await asyncio.gather(*starting, return_exceptions=True)
         await self.held.close()
         await self.upstreams.close()
 

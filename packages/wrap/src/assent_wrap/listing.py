@@ -17,8 +17,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
-from mcp.shared.uri_template import UriTemplate
-from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
 from assent.sdk import Record, Severity
 from assent_wrap.profiles import Mode, Profile, ToolRule
@@ -165,7 +163,8 @@ class ListKind(Record):
     """Of the result, with the entries."""
     key: str
     """Of an entry, with its name."""
-    kind: type[Tool | Prompt | Resource | ResourceTemplate]
+    kind: str
+    """The SDK's model of an entry."""
     pinned: str = ""
     """What precedes the name of an entry among the accepted definitions, if its entries are pinned."""
     most: int = MAX_TOOLS
@@ -175,11 +174,11 @@ class ListKind(Record):
 TOOLS: Final = "tools/list"
 TEMPLATES: Final = "resources/templates/list"
 LISTS: Final = {
-    TOOLS: ListKind("tools", "name", Tool),
-    "prompts/list": ListKind("prompts", "name", Prompt, "prompt:"),
+    TOOLS: ListKind("tools", "name", "Tool"),
+    "prompts/list": ListKind("prompts", "name", "Prompt", "prompt:"),
     # Resources come and go with the data of their server: none is held.
-    "resources/list": ListKind("resources", "uri", Resource),
-    TEMPLATES: ListKind("resourceTemplates", "uriTemplate", ResourceTemplate, "template:", MAX_TEMPLATES),
+    "resources/list": ListKind("resources", "uri", "Resource"),
+    TEMPLATES: ListKind("resourceTemplates", "uriTemplate", "ResourceTemplate", "template:", MAX_TEMPLATES),
 }
 SEPARATORS: Final = {"prompts": "_", "resources": "+"}
 """What stands between the name of a server and that of its prompt or resource."""
@@ -192,8 +191,11 @@ def is_passable(method: str, entry: Any) -> bool:
     name = entry.get(LISTS[method].key) if isinstance(entry, dict) else None
     if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.encode()) <= MAX_KEY_BYTES:
         return False
+    import mcp_types  # late: a server is started before the SDK is loaded
+    from mcp.shared.uri_template import UriTemplate
+
     try:
-        LISTS[method].kind.model_validate(entry, by_name=False)
+        getattr(mcp_types, LISTS[method].kind).model_validate(entry, by_name=False)
         if method == TEMPLATES:
             UriTemplate.parse(name, max_variables=MAX_VARIABLES)
     except ValueError:
@@ -242,6 +244,8 @@ class Directory:
         failed: Collection[str],
     ) -> None:
         """`absent` says by server why nothing of it is given, also of each that `failed` to list what it has."""
+        from mcp.shared.uri_template import UriTemplate  # as above
+
         self._separator = SEPARATORS[capability]
         self._servers = servers
         self._absent = absent

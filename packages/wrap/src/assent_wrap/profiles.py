@@ -20,7 +20,7 @@ import msgspec
 
 from assent.platform import OPTIONAL_VALUES
 from assent.sdk import Record, Severity
-from assent_wrap.variables import OWN, REFERENCE, select_passed
+from assent_wrap.orders import OWN, REFERENCE, WrapOrder, select_passed
 
 Mode = Literal["pass", "gate", "hide"]
 MAX_SERVERS: Final = 20
@@ -262,28 +262,10 @@ def refuse_own(name: str, where: str) -> None:
         raise BadProfile(f"{where} names the variable {name}. No wrapped server gets a variable of Assent.")
 
 
-class ProfileOrder(msgspec.Struct, kw_only=True, rename="camel"):
-    """What a front asks to wrap (`assent_wrap.front`): a command, or the texts of its files."""
-
-    command: list[str] = []
-    name: str = ""
-    config: str | None = None
-    config_path: str = ""
-    rules: str | None = None
-    rules_path: str = ""
-    cwd: str = ""
-    environment: dict[str, str] = {}
-    named: list[str] = []
-    variables: dict[str, str] = {}
-    unpassed: list[str] = []
-    trust: bool = False
-    observe: bool = False
-
-
 def read_order(described: bytes) -> Profile:
     """Return the profile that a front asks for. Raises `BadProfile`, with the name of the file."""
     try:
-        order = msgspec.json.decode(described, type=ProfileOrder)
+        order = msgspec.json.decode(described, type=WrapOrder)
     except msgspec.DecodeError as error:
         raise BadProfile(f"The profile cannot be read: {error}.") from None
     where = order.config_path

@@ -217,9 +217,10 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 ACTING: Final = re.compile(
     "send|publish|post|mail|email|message|notify|tweet|reply|comment|invite|share|submit|pay|charge|refund|transfer|"
-    "buy|purchase|order|book|checkout|invoice|subscribe|donate|withdraw"
+    "buy|purchase|order|book|checkout|invoice|subscribe|donate|withdraw|"
+    "delete|remove|drop|destroy|erase|purge|wipe|truncate|clear"
 )
-"""Verbs of tools that reach other people or cost money."""
+"""Verbs of tools that reach other people, cost money or destroy something."""
 
 
 class Observed(Record):
@@ -241,7 +242,7 @@ def list_beginnings(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def may_act(definition: Mapping[str, Any]) -> bool:
-    """Whether a tool may publish, send or charge, by its name and its hints. No rule is proposed for it."""
+    """Whether a tool may publish, send, charge or delete, by its name and its hints. No rule is proposed for it."""
     hints = definition.get("annotations")
     said = hints if isinstance(hints, dict) else {}
     words = (word.lower() for word in _WORD.findall(definition["name"]))
@@ -271,7 +272,7 @@ def _propose(
 ) -> Iterator[str]:
     times = f"{total} call{'' if total == 1 else 's'} of {tool.tool}"
     if may_act(tool.definition):
-        yield f"# {times} would have asked. It may publish, send or charge, so no rule is proposed."
+        yield f"# {times} would have asked. It may publish, send, charge or delete, so no rule is proposed."
         return
     groups: dict[str, list[Observed]] = {}
     for row in rows:
@@ -285,7 +286,8 @@ def _propose(
     )
     takes_nothing = not tool.definition["inputSchema"].get("properties")
     if not takes_nothing and covered * 2 < total:
-        yield f"# {times} would have asked. They have no common beginning, so no rule is proposed."
+        few = "Fewer than half of them have a text that begins with one of a few words"
+        yield f"# {times} would have asked. {few}, so no rule is proposed."
         return
     yield f"# {times} would have asked; this lets {total if takes_nothing else covered} of them pass."
     rule: dict[str, Any] = {

@@ -7,15 +7,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from assent.sdk import (
-    LOOK_AND_SEND,
-    Link,
-    NavigationEntry,
-    PageProblem,
-    PageRefused,
-    Screen,
-    Visit,
-)
+from assent.sdk import LOOK_AND_SEND, Link, NavigationEntry, PageProblem, PageRefused, Screen, Visit
 from assent_wrap import rulebook
 from assent_wrap.profiles import Mode
 from assent_wrap.rules import STRICTNESS, describe_rule
@@ -79,7 +71,7 @@ SCREENS: Final = (
         tools,
         "agents",
         LOOK_AND_SEND,
-        entry=NavigationEntry("wrapped", "/agents/tools", "Wrapped tools", "act", "Settings"),
+        entry=NavigationEntry("wrapped", "/agents/tools", "Wrapped tools", "act", of="agents"),
         templates=Path(__file__).with_name("templates"),
     ),
 )

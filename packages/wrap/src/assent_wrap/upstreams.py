@@ -14,14 +14,11 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
-
 from assent import __version__
 from assent.sdk import MINUTE_MS, Clock, Record
 from assent_wrap.listing import LISTS, MAX_TOOLS, TOOLS, is_passable
 from assent_wrap.profiles import Profile, UpstreamSpec
-from assent_wrap.transports import HttpLink, RpcError, ServerLink, StdioLink, Unanswered, Unsent
+from assent_wrap.transports import RpcError, ServerLink, StdioLink, Unanswered, Unsent
 
 log = logging.getLogger("assent.wrap")
 
@@ -40,7 +37,6 @@ AGAIN: Final = "; it is started again in "
 MAX_PAGES: Final = 50
 METHOD_NOT_FOUND: Final = -32601
 CLIENT_INFO: Final = {"name": "assent", "version": __version__}
-ENVELOPE: Final = (PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY)
 
 AskClient = Callable[[dict[str, Any], float], Awaitable[dict[str, Any]]]
 """Has the client show a form to its person: the params of the request, and the longest wait."""
@@ -203,6 +199,8 @@ class Upstream:
     async def _open(self) -> ServerLink:
         link: ServerLink
         if self.spec.url:
+            from assent_wrap.http_transport import HttpLink
+
             link = HttpLink(self.spec, self._asked, self._told)
         else:
             link = await StdioLink.start(self.spec, self._environment, self._asked, self._told)
@@ -219,6 +217,13 @@ class Upstream:
 
     async def _negotiate(self, link: ServerLink) -> None:
         """Find the era. A server that does not answer the modern probe is legacy."""
+        # Late: the SDK loads as long as most servers start, so the server is started first.
+        from mcp_types.version import (
+            HANDSHAKE_PROTOCOL_VERSIONS,
+            LATEST_HANDSHAKE_VERSION,
+            MODERN_PROTOCOL_VERSIONS,
+        )
+
         version = MODERN_PROTOCOL_VERSIONS[-1]
         self._begin(link, version, modern=True)
         try:
@@ -250,14 +255,15 @@ class Upstream:
 
     def _begin(self, link: ServerLink, version: str, *, modern: bool) -> None:
         self.modern, self._version = modern, version
-        if isinstance(link, HttpLink):
-            link.modern, link.version = modern, version
+        link.begin(version, modern=modern)
 
     def _envelop(self, params: Mapping[str, Any], number: int, passed: PassedOn) -> dict[str, Any]:
         """Return the params with the envelope of the modern era, and with a token if progress is passed
         on. The client's own envelope is left out."""
-        given = _read_object(params.get("_meta"))
-        meta = {key: value for key, value in given.items() if key not in (*ENVELOPE, "progressToken")}
+        from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
+
+        own = (PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY, "progressToken")
+        meta = {key: value for key, value in _read_object(params.get("_meta")).items() if key not in own}
         if passed.progress is not None:
             meta["progressToken"] = number
         if self.modern:

@@ -1,4 +1,5 @@
-"""The environment variables that a wrapped server gets: a fixed list, and those that are named.
+"""What a command line asks to wrap, and the environment variables that a wrapped server gets: a fixed list, and
+those that are named.
 
 A client's environment holds the credentials of everything its user works with. A wrapped server gets
 its own alone, and no variable of Assent. Pure.
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
+
+import msgspec
 
 PASSED: Final = re.compile(
     r"PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|XDG_(?:CONFIG|DATA|CACHE|STATE)_HOME|XDG_RUNTIME_DIR|"
@@ -23,6 +26,29 @@ _OF_THE_SHELL: Final = re.compile(
     r"SSH_\w*|XDG_\w*|DBUS_\w*|BASH_FUNC_.*"
 )
 """Set by a shell or desktop: a server that does not start hardly misses one of these."""
+
+
+class WrapOrder(msgspec.Struct, kw_only=True, rename="camel"):
+    """What a command line asks to wrap, as its process tells the server."""
+
+    command: list[str] = []
+    name: str = ""
+    config: str | None = None
+    """The text of a client's file."""
+    config_path: str = ""
+    rules: str | None = None
+    """The text of a rule file."""
+    rules_path: str = ""
+    cwd: str = ""
+    environment: dict[str, str] = {}
+    """The variables that the servers get: those of a fixed list, and the named ones."""
+    named: list[str] = []
+    variables: dict[str, str] = {}
+    """The variables that the client's file names."""
+    unpassed: list[str] = []
+    """The names of all others that a server may need."""
+    trust: bool = False
+    observe: bool = False
 
 
 def select_passed(environ: Mapping[str, str], named: Collection[str] = ()) -> dict[str, str]:
