@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.sdk import Extension, OwnSetting
+from assent.sdk import Extension, ExtensionProcess, Kind, Setting
 
 if TYPE_CHECKING:
-    from assent.sdk import ExtensionProcess, Notifier, Screen, Services
+    from starlette.routing import Route
+
+    from assent.sdk import Notifier, Screen, Services
+
+
+class Notifying(ExtensionProcess):
+    """Made once per process; each part at its first use."""
+
+    def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
+        self._services = services
+        self._settings = settings
+
+    def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
+        from assent_notify.slack import make_routes
+
+        return make_routes(self._services, self._settings)
 
 
 def _make_notifiers(settings: Mapping[str, Any]) -> Iterable[Notifier]:
@@ -24,23 +39,29 @@ def _list_screens() -> tuple[Screen, ...]:
     return SCREENS
 
 
-def _start(services: Services, settings: Mapping[str, Any]) -> ExtensionProcess:
-    from assent_notify.slack import SlackProcess
-
-    return SlackProcess(services, settings)
-
-
 EXTENSION: Final = Extension(
     name="notify",
     make_notifiers=_make_notifiers,
     list_screens=_list_screens,
-    start=_start,
+    start=Notifying,
     settings=(
-        OwnSetting(name="slack_url", doc="Where Slack is reached.", default="https://slack.com/api"),
-        OwnSetting(
+        Setting(
+            name="telegram_url",
+            kind=Kind.ENDPOINT,
+            default="https://api.telegram.org",
+            doc="The address of Telegram's bot API, for notifications.",
+        ),
+        Setting(
+            name="slack_url",
+            kind=Kind.ENDPOINT,
+            default="https://slack.com/api",
+            doc="Where Slack is reached, for notifications with buttons.",
+        ),
+        Setting(
             name="slack_answers_url",
-            doc="Where Slack takes answers to taps.",
+            kind=Kind.ENDPOINT,
             default="https://hooks.slack.com",
+            doc="Where Slack takes answers to taps.",
         ),
     ),
 )

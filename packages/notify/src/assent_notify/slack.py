@@ -3,7 +3,7 @@
 The address of the notifier is the bot's token, the app's signing secret and the channel, separated by spaces; it is
 kept in the vault. Slack signs what people do there (v0: HMAC-SHA256 over the time and the body). The server resolves
 the account to a person who linked it, judges what that may decide, and writes the message again: it always shows the
-present state. Texts are plain, so that nothing in them is a link, a mention or markup.
+present state. Texts are plain and escaped, so nothing in them is a link, a mention or markup, or shown as another text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from assent.sdk import (
     ChatAnswer,
     ChatEvent,
     ChatInstallation,
-    ExtensionProcess,
     NoteCard,
     Notification,
     NotificationReceipt,
@@ -60,6 +59,7 @@ RECENT: Final = 30
 EVENT_TYPE: Final = "assent_run"
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 OPEN_TO_READ: Final = "It is too long for a message. Open it to read all; you decide there."
+OPEN: Final = "Open it to decide."
 ON_PAGE: Final = "The policy asks for more than a tap: open it to decide."
 
 
@@ -71,14 +71,17 @@ def write_blocks(cards: tuple[NoteCard, ...]) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     left = MAX_SHOWN_CHARS
     for card in cards[:MAX_CARDS]:
-        fits = len(card.text) <= left
-        left -= len(card.text) if fits else 0
-        blocks.append({"type": "header", "text": _plain(_cut(card.title or "Action", MAX_TITLE_CHARS))})
-        blocks += [_section(part) for part in _split(card.text)] if fits else [_section(OPEN_TO_READ)]
+        text = escape(card.text)
+        fits = len(text) <= left
+        left -= len(text) if fits else 0
+        blocks.append(
+            {"type": "header", "text": _plain(_cut(escape(card.title or "Action"), MAX_TITLE_CHARS))}
+        )
+        blocks += map(_section, _split(text, MAX_SECTION_CHARS)) if fits else [_section(OPEN_TO_READ)]
         if card.state:
-            blocks.append(_section(card.state))
+            blocks.append(_section(escape(card.state)))
         elif fits and not card.may_decide:
-            blocks.append(_section(ON_PAGE))
+            blocks.append(_section(f"{card.unshown} {OPEN}" if card.unshown else ON_PAGE))
         decides = fits and card.may_decide and not card.state
         blocks.append({"type": "actions", "elements": _buttons(card, decides=decides)})
     if len(cards) > MAX_CARDS:
@@ -109,12 +112,23 @@ def _section(text: str) -> dict[str, Any]:
     return {"type": "section", "text": _plain(text)}
 
 
-def _split(text: str) -> list[str]:
-    return [text[at : at + MAX_SECTION_CHARS] for at in range(0, len(text), MAX_SECTION_CHARS)] or ["(empty)"]
+def escape(text: str) -> str:
+    """Escape what Slack reads as control characters; it decodes these three entities in any text and no others."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _split(escaped: str, most: int) -> list[str]:
+    """Split an escaped text into parts, and no entity in two."""
+    parts = []
+    while len(escaped) > most:
+        at = max(escaped.rfind("&", most - 4, most), 0) or most
+        parts.append(escaped[:at])
+        escaped = escaped[at:]
+    return [*parts, escaped or "(empty)"]
+
+
+def _cut(escaped: str, most: int) -> str:
+    return escaped if len(escaped) <= most else f"{_split(escaped, most - 1)[0]}…"
 
 
 class _SlackAnswer(msgspec.Struct, frozen=True):
@@ -152,7 +166,7 @@ class SlackButtons:
         self, ctx: NotifierContext, address: str, note: Notification, key: str
     ) -> NotificationReceipt:
         token, _, channel = address.split(" ")
-        text = f"{note.title}. {note.text}"
+        text = escape(f"{note.title}. {note.text}")
         message: dict[str, Any] = {"channel": channel, "text": _cut(text, MAX_SECTION_CHARS)}
         if not note.cards:
             answer = await self.call(
@@ -264,16 +278,13 @@ MODALS: Final = {
 }
 
 
-class SlackProcess(ExtensionProcess):
-    """The route that Slack calls."""
+class SlackEvents:
+    """What Slack reports to its route."""
 
     def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
         self._services = services
         self._app = SlackButtons(settings["slack_url"])
         self._answers = urlsplit(settings["slack_answers_url"])
-
-    def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
-        return [Route(PATH, self.receive, methods=["POST"])]
 
     async def receive(self, request: Request) -> Response:
         """Answer what Slack reports. Nothing of it is read before its signature is verified."""
@@ -307,7 +318,7 @@ class SlackProcess(ExtensionProcess):
         )
         if "command" in fields:
             answer = await link_chat_account(self._services, event, fields.get("text", ""))
-            return JSONResponse({"response_type": "ephemeral", "text": answer.text})
+            return JSONResponse({"response_type": "ephemeral", "text": escape(answer.text)})
         if payload.type == "view_submission":
             return await self._submit(event, payload)
         if payload.type == "block_actions" and payload.actions:
@@ -368,9 +379,13 @@ class SlackProcess(ExtensionProcess):
         where = urlsplit(response_url)
         if not answer.text or (where.scheme, where.netloc) != (self._answers.scheme, self._answers.netloc):
             return
-        said = {"response_type": "ephemeral", "replace_original": False, "text": answer.text}
+        said = {"response_type": "ephemeral", "replace_original": False, "text": escape(answer.text)}
         outgoing = self._services.for_workspace(event.workspace_id).outgoing
         await outgoing.post_webhook(response_url, msgspec.json.encode(said), {})
+
+
+def make_routes(services: Services, settings: Mapping[str, Any]) -> list[Route]:
+    return [Route(PATH, SlackEvents(services, settings).receive, methods=["POST"])]
 
 
 def _write_modal(asked: _Asked) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent_conform.checks.profiles import FULL, Profile
+from assent_conform.checks.profiles import FULL, ServerProfile
 from assent_conform.checks.wire import Server, Throttled, Unreachable, WireAnswer
 
 RULE: Final = re.compile(r"[EW][1-9][0-9]*")
@@ -77,7 +77,7 @@ class Scene:
     """The state that the checks of a run share: the server as each caller, its profile, one prepared run, and a
     workflow whose first step can be passed."""
 
-    def __init__(self, nobody: Server, server: Server, other: Server, profile: Profile = FULL) -> None:
+    def __init__(self, nobody: Server, server: Server, other: Server, profile: ServerProfile = FULL) -> None:
         self.nobody = nobody
         self.server = server
         self.other = other

@@ -13,7 +13,7 @@ EVIDENCE: Final = {
 }
 
 
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
+class ServerProfile(msgspec.Struct, frozen=True, kw_only=True):
     """What a server of this kind offers."""
 
     has_launch: bool
@@ -29,7 +29,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     writing_tools: tuple[str, ...]
 
 
-FULL: Final = Profile(
+FULL: Final = ServerProfile(
     has_launch=True,
     primary_tools={
         "chieflab-launch": "chieflab_launch_product",
@@ -45,7 +45,7 @@ FULL: Final = Profile(
     action_verb="publish",
     writing_tools=("chieflab_launch_product", "chieflab_post", "chieflab_send"),
 )
-CORE: Final = Profile(
+CORE: Final = ServerProfile(
     has_launch=False,
     primary_tools={"conform": "conform_note"},
     stage_tool="conform_note",

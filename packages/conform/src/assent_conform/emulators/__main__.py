@@ -26,6 +26,7 @@ CLIENT: Final = RegisteredApp("emulated-client", "emulated-client-secret")
 
 def host_all(folder: Path, client: RegisteredApp = CLIENT) -> tuple[ProviderServer, ...]:
     """Return the four servers, each with its ledger."""
+    folder.mkdir(parents=True, exist_ok=True)
 
     def ledger(name: str) -> Ledger:
         return Ledger(folder / f"{name}.jsonl")

@@ -13,15 +13,7 @@ from typing import Any, Final
 
 from assent.gate import gate
 from assent.gate.preflight import Readiness, preflight
-from assent.gate.records import (
-    Action,
-    Approval,
-    Assurance,
-    Attempt,
-    Effect,
-    ExecutionState,
-    Status,
-)
+from assent.gate.records import Action, Approval, Assurance, Attempt, Effect, ExecutionState, Status
 from assent.gate.views import View
 from assent.kernel.ids import ActionId, RunId, WorkspaceId, uuid7
 from assent.ports import ConnectionContext, Connector, Context, Delivered, Delivery, NotSent

@@ -81,35 +81,6 @@ def _message(first: str, body: bytes, headers: dict[str, str]) -> bytes:
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
 
 
-class LocalServer:
-    """Serves a local port, one exchange per connection."""
-
-    def __init__(self) -> None:
-        self.url = ""
-        self._open: set[asyncio.Task[None]] = set()
-
-    @asynccontextmanager
-    async def serving(self, port: int = 0) -> AsyncIterator[str]:
-        """Serve for the block; yields the address."""
-        server = await asyncio.start_server(self._accept, "127.0.0.1", port)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        try:
-            yield self.url
-        finally:
-            server.close()
-            for task in self._open:
-                task.cancel()
-            await asyncio.gather(*self._open, return_exceptions=True)
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._converse(reader, writer))
-        self._open.add(task)
-        task.add_done_callback(self._open.discard)
-
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        raise NotImplementedError
-
-
 HTML: Final = "text/html; charset=utf-8"
 RETRY_AFTER: Final = {"Retry-After": "7"}
 SLOW_SECONDS: Final = 0.05
@@ -206,21 +177,41 @@ class Route(Record):
     """Whether the handler answers without a key."""
 
 
-class ProviderServer(LocalServer):
-    """A provider. Subclasses define their routes and the bodies of refusals."""
+class ProviderServer:
+    """A provider on a local port, with one exchange per connection. Subclasses define their routes and the bodies of
+    refusals."""
 
     name = "provider"
 
     def __init__(
         self, ledger: Ledger, *, now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     ) -> None:
-        super().__init__()
+        self.url = ""
+        self._open: set[asyncio.Task[None]] = set()
         self.ledger = ledger
         self.now_ms = now_ms
         self._plan: list[Outcome] = []
         self._news = asyncio.Event()
         self._busy: Counter[str] = Counter()
         self._idle = asyncio.Condition()
+
+    @asynccontextmanager
+    async def serving(self, port: int = 0) -> AsyncIterator[str]:
+        """Serve for the block; yields the address."""
+        server = await asyncio.start_server(self._accept, "127.0.0.1", port)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        try:
+            yield self.url
+        finally:
+            server.close()
+            for task in self._open:
+                task.cancel()
+            await asyncio.gather(*self._open, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._converse(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
 
     def routes(self) -> tuple[Route, ...]:
         raise NotImplementedError
