@@ -1,4 +1,4 @@
-"""What every test may use: the rule ledger, a throwaway PostgreSQL, and the surfaces."""
+"""What every test may use: the rule ledger, a throwaway PostgreSQL, a server on loopback, and the surfaces."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.support.durations",
     "tests.support.reliability",
     "tests.support.chromium",
+    "tests.support.net.stub_server",
     "tests.support.postgres_server",
     "tests.support.surfaces",
     "tests.support.wheel",

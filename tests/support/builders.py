@@ -6,15 +6,30 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from assent.engine.core.jobs import Job, JobState
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.records import Action, Approval, Assurance, Attempt, Effect, ExecutionState, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import State
+from assent.kernel.ids import JobId, WorkspaceId
 from assent_conform.testing.connector_contract import CHECKED_AT_MS, claim_action
 
 NOW_MS: Final = CHECKED_AT_MS
 SEALS: Final = Seals.of((b"a secret of thirty-two characters",))
 REFUND: Final = Effect(channel="acme", verb="refund", connector="acme", body="Refund 12.50 EUR")
+
+
+def write_mail(**changes: Any) -> Effect:
+    """An e-mail to one person."""
+    written = Effect(
+        channel="email",
+        verb="send",
+        connector="smtp",
+        subject="Lunch",
+        body="See you at lunch on Friday.\n",
+        recipients=("grace@example.org",),
+    )
+    return replace(written, **changes)
 
 
 def stage(effect: Effect = REFUND, **changes: Any) -> Action:
@@ -53,3 +68,24 @@ def begin(**changes: Any) -> Attempt:
         attempt_id="attempt", fence=1, started_ms=NOW_MS - 60_000, lease_until_ms=NOW_MS, tool="execute"
     )
     return replace(begun, **changes)
+
+
+def claim_job(kind: str, payload: dict[str, Any], **changes: Any) -> Job:
+    """A job at its first attempt."""
+    job = Job(
+        workspace_id=WorkspaceId("workspace"),
+        job_id=JobId("job"),
+        kind=kind,
+        key="key",
+        payload=payload,
+        due_ms=NOW_MS,
+        state=JobState.RUNNING,
+        attempts=1,
+        lease_until_ms=None,
+        fence=1,
+        worker=None,
+        last_error=None,
+        created_ms=NOW_MS,
+        finished_ms=None,
+    )
+    return replace(job, **changes)

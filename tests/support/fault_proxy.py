@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 
 class FaultProxy:
@@ -52,33 +53,30 @@ class FaultProxy:
         committing = asyncio.Event()
         with contextlib.suppress(OSError):
             await asyncio.gather(
-                self._pump(reader, there_writer, committing),
-                self._pump_back(there_reader, writer, committing),
+                self._pump(reader, there_writer, lambda data: self._note_commit(data, committing)),
+                self._pump(there_reader, writer, lambda _: self._cut_answer(committing)),
             )
         for each in (writer, there_writer):
             self._writers.discard(each)
             each.transport.abort()
 
     async def _pump(
-        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, committing: asyncio.Event
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, ends: Callable[[bytes], bool]
     ) -> None:
         while data := await source.read(65_536):
             await self._flowing.wait()
-            if self._commits_to_cut and b"COMMIT" in data:
-                self._commits_to_cut -= 1
-                committing.set()
-            sink.write(data)
-            await sink.drain()
-        sink.transport.abort()
-
-    async def _pump_back(
-        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, committing: asyncio.Event
-    ) -> None:
-        while data := await source.read(65_536):
-            await self._flowing.wait()
-            if committing.is_set():
-                self.cuts += 1
+            if ends(data):
                 break
             sink.write(data)
             await sink.drain()
         sink.transport.abort()
+
+    def _note_commit(self, data: bytes, committing: asyncio.Event) -> bool:
+        if self._commits_to_cut and b"COMMIT" in data:
+            self._commits_to_cut -= 1
+            committing.set()
+        return False
+
+    def _cut_answer(self, committing: asyncio.Event) -> bool:
+        self.cuts += committing.is_set()
+        return committing.is_set()

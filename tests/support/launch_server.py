@@ -13,7 +13,6 @@ from tests.support.surfaces import BASE_URL, ManualClock
 from assent.app import App
 from assent.engine.core import journal
 from assent.kernel.ids import WorkspaceId
-from assent.processes.serve import Surfaces
 
 REVIEWER = "Ada Reviewer"
 REASON = "Never say “bank statements”, and keep it shorter."
@@ -32,7 +31,7 @@ class LaunchServer:
 
     async def start(self) -> None:
         app = App(self._settings, clock=self.clock)
-        self.client = LaunchClient(app, Surfaces(app), self.clock, "http")
+        self.client = LaunchClient(app)
         if self._key is None:
             issued = await self.client.sign_in()
             self._key, self.workspace_id = issued.api_key, issued.workspace_id

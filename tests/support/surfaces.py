@@ -8,30 +8,25 @@ a clock that is a value.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import httpx
 import msgspec
 import pytest
+from tests.support.keys import make_key, make_workspace
 from tests.support.sqlite_files import new_sqlite
 
 from assent.app import App
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import (
-    KEY_ID_BYTES,
-    LOCAL_WORKSPACE,
-    SECRET_BYTES,
-    IssuedKey,
-    KeyEntropy,
-    KeyMode,
-)
+from assent.engine.core.tenancy import IssuedKey, KeyMode
+from assent.jobs.kinds import job_kinds
+from assent.jobs.worker import Runner
 from assent.kernel.ids import WorkspaceId
 from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
@@ -83,24 +78,29 @@ def _refuse_names_of_tools(payload: dict[str, Any]) -> None:
 
 async def issue_first_key(app: App) -> str:
     """Prepare the store of an app that does not serve, close it, and return a key of the local workspace."""
-    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
     try:
         await app.prepare()
-        issued = await app.store.write(
-            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, app.clock.now_ms(), by="test")
-        )
+        return await make_key(app)
     finally:
         await app.close()
-    return issued.api_key
+
+
+async def run_due_jobs(app: App) -> int:
+    """Run what is due until nothing is; how many ran."""
+    runner, total = Runner(app.store, app.clock, job_kinds(app), worker="test"), 0
+    while ran := await runner.run_due_once():
+        total += ran
+    return total
 
 
 class Surface:
-    """A client of one server over one transport and one store."""
+    """A client of one server over one transport and one store; leaving it closes the server."""
 
-    def __init__(self, app: App, surfaces: Surfaces, clock: ManualClock, transport: str) -> None:
+    def __init__(self, app: App, transport: str = "http", surfaces: Surfaces | None = None) -> None:
+        assert isinstance(app.clock, ManualClock)
         self.app = app
-        self.surfaces = surfaces
-        self.clock = clock
+        self.surfaces = surfaces or Surfaces(app)
+        self.clock = app.clock
         self.transport = transport
         self.key: str | None = None
         self.workspace_id: WorkspaceId | None = None
@@ -120,20 +120,10 @@ class Surface:
         return self.app.store.dialect
 
     async def new_workspace(self, name: str = "acme", *, mode: KeyMode = "live", **options: Any) -> IssuedKey:
-        """A workspace with a key, made as the command line makes it."""
-        services = self.app.owner_services
-        now_ms = self.clock.now_ms()
-        workspace_id = WorkspaceId(services.new_id(now_ms))
-        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
+        return await make_workspace(self.app, name, mode=mode, **options)
 
-        def begin() -> Any:
-            yield from tenancy.create_workspace(workspace_id, name, now_ms, by="test")
-            return (
-                yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by="test", **options)
-            )
-
-        issued: IssuedKey = await self.app.store.write(begin)
-        return issued
+    async def run_jobs(self) -> int:
+        return await run_due_jobs(self.app)
 
     async def sign_in(self) -> IssuedKey:
         """Use a new workspace's key from here on."""
@@ -199,10 +189,27 @@ class Surface:
         """The same call many times at once."""
         return list(await asyncio.gather(*(self.call(tool, arguments) for _ in range(calls))))
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     async def close(self) -> None:
         if "http" in self.__dict__:
             await self.http.aclose()
         await self.app.close()
+
+
+ClientT = TypeVar("ClientT", bound=Surface)
+
+
+@asynccontextmanager
+async def signed_in(client: ClientT) -> AsyncIterator[ClientT]:
+    """Sign a client in to a workspace of its own, and close its server at the end."""
+    async with client:
+        await client.sign_in()
+        yield client
 
 
 def settings_for(database_url: str, data_dir: Path, **changes: Any) -> Settings:
@@ -220,7 +227,8 @@ def settings_for(database_url: str, data_dir: Path, **changes: Any) -> Settings:
         "owner_workspaces": ("all",),  # each test has a workspace of its own
         **changes,
     }
-    return Settings(**given)
+    own = {name: given.pop(name) for name in given.keys() - set(Settings.__struct_fields__)}
+    return Settings(**given, added=own)
 
 
 TRANSPORTS = ("http", "stdio")
@@ -290,14 +298,10 @@ async def surface(
     transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
 ) -> AsyncIterator[Surface]:
     """A running server over each transport and each store."""
-    clock = ManualClock()
     settings = settings_for(database_url, tmp_path, **changed_settings)
-    app = App(settings, clock=clock, one_client=transport == "stdio")
-    client = Surface(app, Surfaces(app), clock, transport)
-    try:
+    app = App(settings, clock=ManualClock(), one_client=transport == "stdio")
+    async with Surface(app, transport) as client:
         yield client
-    finally:
-        await client.close()
 
 
 def asgi_post(path: str, *headers: tuple[bytes, bytes]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import json
 import os
 import pkgutil
 import runpy
+import signal
 import socket
 import subprocess
 import sys
@@ -172,7 +173,10 @@ def wait_for_orders(line: socket.socket) -> list[str]:
 
 
 def become(directory: str, environment: dict[str, str], streams: list[int]) -> None:
-    """Take over the directory, the environment and the three streams of a start."""
+    """Take over the directory, the environment and the three streams of a start.
+
+    A run that a shell began in the background ignores SIGINT, which an `assent` of its own may not inherit."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     os.closerange(len(streams), DESCRIPTORS)

@@ -10,10 +10,9 @@ import pytest
 from tests.support.actions.kit import STAGE_TOOL, Gate
 from tests.support.actions.provider import Provider, providers
 from tests.support.catalog import ALL_TOOLS
-from tests.support.surfaces import ManualClock, settings_for
+from tests.support.surfaces import ManualClock, settings_for, signed_in
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 from assent.tools.catalog import Catalog
 from assent_launch.testing import any_effects
 
@@ -28,13 +27,14 @@ def gate_over(
     **settings: Any,
 ) -> Gate:
     """A server with these providers, and its client."""
-    clock = ManualClock()
     app = App(
-        settings_for(database_url, data_dir, **settings), clock=clock, connectors=world, effects=any_effects()
+        settings_for(database_url, data_dir, **settings),
+        clock=ManualClock(),
+        connectors=world,
+        effects=any_effects(),
     )
-    surfaces = Surfaces(app)
-    surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
-    gate = kind(app, surfaces, clock, transport)
+    gate = kind(app, transport)
+    gate.surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
     gate.providers = world
     return gate
 
@@ -51,9 +51,7 @@ async def surface(
     transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
 ) -> AsyncIterator[Gate]:
     """A signed-in client of a running server, over each transport and each store."""
-    gate = gate_over(database_url, tmp_path, transport, providers(), **changed_settings)
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_over(database_url, tmp_path, transport, providers(), **changed_settings)
+    ) as gate:
         yield gate
-    finally:
-        await gate.close()

@@ -9,19 +9,18 @@ from typing import Any
 
 import msgspec
 from tests.support.actions.provider import Provider, Sent, lost_before, refused, unreachable
+from tests.support.keys import make_key
 from tests.support.surfaces import Outcome, Surface
 
 from assent.engine.actions import actions, decisions, execution, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.staging import PreparedRun, Request
-from assent.engine.core import failpoints, tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, KeyMode
+from assent.engine.core import failpoints
+from assent.engine.core.tenancy import KeyMode
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import Policy
 from assent.gate.records import Action, Assurance, Effect, Media
 from assent.gate.views import Severity
-from assent.jobs.kinds import job_kinds
-from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, RunId, TenantId, WorkspaceId
 from assent.kernel.times import parse_time, read_offset
 from assent.ports import Draft, Preparation, Single, StagedEffect, Transaction
@@ -282,12 +281,7 @@ class Gate(Surface):
 
     async def key_with(self, *scopes: str, mode: KeyMode = "live") -> str:
         """A second key of this workspace that may do only so much."""
-        services, now_ms = self.app.owner_services, self.clock.now_ms()
-        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
-        issued = await self.app.store.write(
-            lambda: tenancy.issue_key(self.workspace_id, entropy, now_ms, scopes=scopes, mode=mode, by="test")
-        )
-        return issued.api_key
+        return await make_key(self.app, self.workspace_id, scopes=scopes, mode=mode)
 
     async def set_policy(self, policy: Policy) -> None:
         text = msgspec.json.encode(policy).decode()
@@ -311,14 +305,6 @@ class Gate(Surface):
         claimed = await execution.claim_action(self.app.owner_services, order)
         assert isinstance(claimed, Action)
         return claimed
-
-    async def run_jobs(self) -> int:
-        """Run what is due until nothing is; how many ran."""
-        runner = Runner(self.app.store, self.clock, job_kinds(self.app), worker="test")
-        total = 0
-        while ran := await runner.run_due_once():
-            total += ran
-        return total
 
     async def bring_to(self, state: str, *, connector: str = "unaware", **effect: Any) -> str:
         """An action in a given state, reached as it is reached in life."""

@@ -10,7 +10,7 @@ from assent.ports import Begin, Bound, Rows, Store, Transaction
 T = TypeVar("T")
 
 
-OWN = frozenset({"advance_head"})
+OWN = frozenset({"advance_head", "note_caller"})
 """What begins a transaction that a process makes by itself, some time after any write: no call causes it."""
 
 

@@ -10,18 +10,15 @@ import pytest
 from tests.support.actions.kit import Gate
 from tests.support.adapters.server import Server, open_server
 from tests.support.extensions.fixtures import gate_with
+from tests.support.surfaces import signed_in
 
 
 @pytest.fixture
 async def surface(
     transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any]
 ) -> AsyncIterator[Gate]:
-    gate = gate_with((), database_url, tmp_path, transport, **changed_settings)
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(gate_with((), database_url, tmp_path, transport, **changed_settings)) as gate:
         yield gate
-    finally:
-        await gate.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests.support.keys import make_key
 from tests.support.own_sql import bind_marks
 from tests.support.processes.running import SECRETS, UNLIMITED, Serve, environment, eventually
-from tests.support.surfaces import ManualClock, settings_for
+from tests.support.surfaces import ManualClock, run_due_jobs, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions
 from assent.engine.actions.content import prepare_edit
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
 from assent.gate.records import Action, Assurance
-from assent.jobs.kinds import job_kinds
-from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.ports import Transaction
 
@@ -36,7 +34,7 @@ class Server:
     def __init__(self, data_dir: Path, base_url: str) -> None:
         self.data_dir = data_dir
         self.base_url = base_url
-        self.key = self._do(self._issue_key)
+        self.key = self._do(partial(make_key, scopes=("runs:write", "actions:execute")))
 
     def variables(self, **more: str) -> dict[str, str]:
         return environment({"ASSENT_API_KEY": self.key, "ASSENT_BASE_URL": self.base_url, **SECRETS, **more})
@@ -53,14 +51,6 @@ class Server:
                 await app.close()
 
         return asyncio.run(run())
-
-    async def _issue_key(self, app: App) -> str:
-        entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
-        now_ms, scopes = app.clock.now_ms(), ("runs:write", "actions:execute")
-        issued = await app.store.write(
-            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, now_ms, by="test", scopes=scopes)
-        )
-        return issued.api_key
 
     def waiting(self) -> list[str]:
         """The ids of the actions that wait, oldest first."""
@@ -117,13 +107,7 @@ class Server:
 
     def end_leases(self) -> None:
         """Do the server's jobs as if the leases of all claims had ended."""
-
-        async def run(app: App) -> None:
-            runner = Runner(app.store, app.clock, job_kinds(app), worker="test")
-            while await runner.run_due_once():
-                pass
-
-        self._do(run, later_seconds=3_600)
+        self._do(run_due_jobs, later_seconds=3_600)
 
 
 @contextmanager

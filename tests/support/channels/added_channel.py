@@ -12,16 +12,14 @@ from typing import Any
 from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 BODY = "Ledgerleaf imports bank statements."
 
 
 async def main(data_dir: Path) -> dict[str, Any]:
-    clock = ManualClock()
-    app = App(settings_for(f"sqlite:///{data_dir}/assent.db", data_dir), clock=clock)
+    app = App(settings_for(f"sqlite:///{data_dir}/assent.db", data_dir), clock=ManualClock())
     await app.prepare()
-    surface = Surface(app, Surfaces(app), clock, "http")
+    surface = Surface(app)
     await surface.sign_in()
     answers: dict[str, Any] = {}
 

@@ -8,8 +8,6 @@ import msgspec
 from tests.support.channels.kit import connect
 from tests.support.surfaces import Outcome, Surface
 
-from assent.jobs.kinds import job_kinds
-from assent.jobs.worker import Runner
 from assent.kernel.ids import WorkspaceId
 from assent_conform.emulators.email import Resend
 from assent_conform.emulators.zernio import Zernio
@@ -33,12 +31,6 @@ class Hosted(Surface):
 
     async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
         return (await self.call(name, arguments)).payload
-
-    async def run_jobs(self) -> None:
-        """Run what is due until nothing is."""
-        runner = Runner(self.app.store, self.clock, job_kinds(self.app), worker="test")
-        while await runner.run_due_once():
-            pass
 
     async def connect(self, *providers: str) -> None:
         for provider in providers:

@@ -11,7 +11,7 @@ from tests.support.conformance.proxy import Handler, ProxyTransport
 from tests.support.surfaces import BASE_URL, Surface
 
 from assent_conform.checks.checking import ConformanceCheck, ConformanceReport, Need, Scene, run_checks
-from assent_conform.checks.profiles import FULL, Profile
+from assent_conform.checks.profiles import FULL, ServerProfile
 from assent_conform.checks.wire import HttpWire, Patience, Server
 
 EVERYTHING: tuple[Need, ...] = ("key", "other_key", "effects", "launch", "http")
@@ -29,7 +29,7 @@ class Site:
         *checks: ConformanceCheck,
         through: Handler | None = None,
         has: Collection[Need] = EVERYTHING,
-        profile: Profile = FULL,
+        profile: ServerProfile = FULL,
         **options: Any,
     ) -> ConformanceReport:
         transport: httpx.AsyncBaseTransport = httpx.ASGITransport(

@@ -20,12 +20,6 @@ LONG_SECONDS = 20.0
 
 
 @pytest.fixture
-def database_url(own_database_url: str) -> str:
-    """Everything here happens in the local workspace."""
-    return own_database_url
-
-
-@pytest.fixture
 async def harness(
     request: pytest.FixtureRequest, database_url: str, tmp_path: Path
 ) -> AsyncIterator[Harness]:

@@ -7,6 +7,7 @@ sources it reads from the tool's schema.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -18,7 +19,32 @@ Say = Callable[[str], str]
 PREPARED = ("runId", "workspaceId", "assets", "actions", "reviewUrl", "agentGuide", "stopRule")
 ACTION = ("id", "channel", "connector", "executorTool", "status", "preflight")
 GUIDE = ("renderInChat", "userMessage", "nextToolCalls", "stopRule", "agentDependency")
+ASSET = ("id", "type", "title", "body")
+PREFLIGHT = (
+    "severity",
+    "warnings",
+    "recommendations",
+    "gates",
+    "connectorReady",
+    "connectorBlocker",
+    "connectorFixHint",
+    "estimatedCostCredits",
+)
+AUDIT = (
+    *ACTION,
+    "runId",
+    "workspaceId",
+    "type",
+    "approvedBy",
+    "approvedAt",
+    "executedAt",
+    "externalId",
+    "metadata",
+)
+TOKEN = {"runId", "workspaceId", "iat", "exp", "scope"}
+WEEK_SECONDS = 7 * 24 * 3_600
 RECOVERY = (
+    "ok",
     "reason",
     "summaryForUser",
     "userMessage",
@@ -123,17 +149,23 @@ class SeedClient:
         require_fields(run["agentGuide"], GUIDE, "agentGuide")
         require(run["stopRule"] == run["agentGuide"]["stopRule"], "stopRule mirrors the guide's")
         require(run["externalActionsExecuted"] == 0, "nothing has gone out", run["externalActionsExecuted"])
+        require_link(run)
+        for asset in run["assets"]:
+            require_fields(asset, ASSET, "an asset")
         for action in run["actions"]:
             require_fields(action, ACTION, "an action")
+            require_fields(action["preflight"], PREFLIGHT, "a preflight")
             require(action["status"] == "awaiting_approval", "an action waits", action["status"])
         return run
 
     def review(self, run: Payload) -> dict[str, str]:
         """Show every draft in the chat; the human's words per action."""
         guide, said = run["agentGuide"], {}
+        bodies = {asset["type"]: asset["body"] for asset in run["assets"]}
         for action in run["actions"]:
             body = guide["renderInChat"][action["channel"]]["body"]
-            require(body.strip(), f"the draft for {action['channel']} can be read")
+            draft = bodies[action["channel"]].split("\n")[0]
+            require(draft and draft in body, f"the draft for {action['channel']} can be read", body)
             said[action["id"]] = self._human(body)
         self._human(guide["userMessage"])
         return said
@@ -150,6 +182,11 @@ class SeedClient:
         again = await self.call(action["executorTool"], actionId=action["id"], idempotencyKey=key)
         require(done["status"] == "executed" and done["externalId"], "the effect is on the record", done)
         require({**again, "replay": None} == {**done, "replay": None}, "a retry gets the prior result")
+        record = await self.call("chieflab_get_action", actionId=action["id"])
+        require_fields(record, AUDIT, "the audit record of an action")
+        require(
+            record["externalId"] == done["externalId"] and record["executedAt"], "it is on record", record
+        )
         return done
 
     # Workflows
@@ -184,6 +221,18 @@ class SeedClient:
         again = await self.call("workflow_advance", **sent)
         require(again == following, "a replay is the same payload and does not advance twice")
         return following
+
+
+def require_link(run: Payload) -> None:
+    """The link of a review: its path, and a token for this run alone, for a week (S0 §4)."""
+    path, _, token = run["reviewUrl"].partition("?token=")
+    require(path.endswith(f"/runs/{run['runId']}"), "the link leads to the run", path)
+    said = token.split(".")[0]
+    known = json.loads(base64.urlsafe_b64decode(said + "=" * (-len(said) % 4)))
+    require(set(known) == TOKEN and known["scope"] == "review", "the token has its fields", known)
+    require(known["exp"] - known["iat"] == WEEK_SECONDS, "the token ends after a week", known)
+    for name in ("runId", "workspaceId"):
+        require(known[name] == run[name], f"the token is of this {name}", known)
 
 
 def unwrap(result: Payload) -> Payload:

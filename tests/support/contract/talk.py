@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 from mcp.shared.inbound import encode_header_value
+from tests.support.contract.seed_client import RECOVERY
 from tests.support.surfaces import Surface
 
 from assent.ports import Statement
@@ -25,16 +26,7 @@ PUBLIC: Final = "chieflab_list_connectors"
 SIGNUP: Final = "chieflab_signup_workspace"
 KEYED: Final = "chieflab_get_workspace"
 
-RECOVERY_FIELDS: Final = {
-    "ok",
-    "reason",
-    "summaryForUser",
-    "userMessage",
-    "fixActionForAgent",
-    "recoveryTool",
-    "retryable",
-    "stopRule",
-}
+RECOVERY_FIELDS: Final = set(RECOVERY)
 
 
 @dataclass(frozen=True)
@@ -141,9 +133,7 @@ async def converse(
 
 def other_transport(surface: Surface) -> Surface:
     """A client of the same server over the other transport, with the same key."""
-    other = Surface(
-        surface.app, surface.surfaces, surface.clock, "stdio" if surface.transport == "http" else "http"
-    )
+    other = Surface(surface.app, "stdio" if surface.transport == "http" else "http", surface.surfaces)
     other.key = surface.key
     return other
 

@@ -22,7 +22,7 @@ async def open_example(transport: str, database_url: str, tmp_path: Path) -> Asy
         gate = gate_with((str(EXAMPLES / file),), database_url, tmp_path, transport)
         opened.append(gate)
         assert gate.app.extensions.failures == ()
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+        await gate.sign_in()
         return gate
 
     try:

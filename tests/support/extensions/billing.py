@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import threading
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import assent
@@ -85,6 +86,8 @@ def silence(times: int, receipt: str) -> assent.Receipt:
 async def cancel(ctx: assent.Context, customer: str, receipt: str) -> assent.Receipt:
     """Cancel a refund."""
     fault = FAULTS.pop() if FAULTS else ""
+    if fault == "refused":
+        raise assent.NotSent("It was cancelled by hand.")
     async with ctx.sending():
         LEDGER.append({"cancelled": receipt, "customer": customer})
         if fault == "inside":
@@ -231,4 +234,7 @@ def _odd_normalise(how: str) -> Any:
 
 @odd.facets
 def _odd_facets(how: str) -> Any:
+    if how == "facets has money":
+        money: Any = assent.Money(Decimal(3), "EUR")
+        return assent.Facets(amount=money)
     return 3 if how == "facets returns a number" else assent.Facets(target=how)

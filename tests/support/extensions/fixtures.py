@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from tests.support.actions.kit import Gate
-from tests.support.surfaces import ManualClock, settings_for
+from tests.support.surfaces import ManualClock, settings_for, signed_in
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 BILLING = Path(__file__).with_name("billing.py")
 
@@ -21,24 +19,14 @@ BILLING = Path(__file__).with_name("billing.py")
 def gate_with(
     operators: tuple[str, ...], database_url: str, data_dir: Path, transport: str, **changes: Any
 ) -> Gate:
-    clock = ManualClock()
     app = App(
         settings_for(database_url, data_dir, operators=operators, **changes),
-        clock=clock,
+        clock=ManualClock(),
         one_client=transport == "stdio",
     )
-    gate = Gate(app, Surfaces(app), clock, transport)
+    gate = Gate(app, transport)
     gate.providers = {}
     return gate
-
-
-@asynccontextmanager
-async def signed_in(gate: Gate) -> AsyncIterator[Gate]:
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
-        yield gate
-    finally:
-        await gate.close()
 
 
 @pytest.fixture

@@ -17,15 +17,14 @@ from tests.support.connections.console import WHERE, way_out
 from tests.support.connections.kit import consent
 from tests.support.extensions.pressroom_server import CLIENT, PressroomServer
 from tests.support.keyed_browser import KeyedBrowser
+from tests.support.keys import make_key
 from tests.support.review.kit import BROWSER, forms
 from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import people
 from assent.engine.people.people import OWNER
-from assent.processes.serve import Surfaces
 from assent_conform.testing.ledger import Ledger
 
 PRESSROOM = Path(__file__).with_name("pressroom.py")
@@ -44,12 +43,8 @@ class Newsroom(Gate):
             transport=self.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
         )
         await self.app.prepare()
-        services, now_ms = self.app.owner_services, self.clock.now_ms()
-        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
-        issued = await self.app.store.write(
-            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, now_ms, by="test")
-        )
-        self.key = issued.api_key
+        self.key = await make_key(self.app)
+        now_ms = self.clock.now_ms()
         token = await self.app.store.write(
             lambda: people.issue_link(
                 os.urandom(people.ENTROPY_BYTES), now_ms, shown_to="terminal", person_id=OWNER
@@ -103,10 +98,8 @@ async def open_newsroom(
         copied = shutil.copy(PRESSROOM, folder / "pressroom.py")
         given = {"operators": (str(copied),), "allow_hosts": ("127.0.0.1",), **changes}
         app = App(settings_for(database_url, folder, **given), clock=clock, one_client=transport == "stdio")
-        made = Newsroom(app, Surfaces(app), clock, transport)
+        made = Newsroom(app, transport)
         made.providers, made.far = {}, far
         await made.open_browser()
-        try:
+        async with made:
             yield made
-        finally:
-            await made.close()

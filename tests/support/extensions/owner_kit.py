@@ -13,10 +13,6 @@ from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.extensions.fixtures import BILLING, gate_with
 from tests.support.net.stub_server import StubServer
 
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
-from assent.kernel.ids import WorkspaceId
-
 NOTE: Final = "acme_billing_note"
 RESTART: Final = "restart_request"
 SENDER: Final = "post@owner.example"
@@ -84,14 +80,6 @@ async def running(
             yield gate, inbox
         finally:
             await gate.close()
-
-
-async def make_key(gate: Gate, workspace_id: WorkspaceId) -> str:
-    """A key for a workspace that exists, as `assent keys create` makes it."""
-    app, now_ms = gate.app, gate.clock.now_ms()
-    entropy = KeyEntropy(app.services.entropy(KEY_ID_BYTES), app.services.entropy(SECRET_BYTES))
-    issued = await app.store.write(lambda: tenancy.issue_key(workspace_id, entropy, now_ms, by="test"))
-    return issued.api_key
 
 
 async def read_everything(gate: Gate, key: str | None) -> str:

@@ -174,13 +174,13 @@ async def enqueue(store: Store, key: str, *, due_ms: int = NOON, **payload: Any)
 async def claim(
     store: Store, kinds: dict[str, JobKind], now_ms: int, most: int = 10, worker: str = "w"
 ) -> list[Job]:
-    ready = await store.read(partial(jobs.list_ready, kinds, most))
+    ready = await store.read(partial(jobs.list_ready, kinds, now_ms, most))
     return await claim_due(store, kinds, ready, now_ms, most, worker)
 
 
 async def next_ready(store: Store, kinds: dict[str, JobKind]) -> int | None:
     """When the next job of these kinds can be claimed."""
-    ready = await store.read(partial(jobs.list_ready, kinds, 1))
+    ready = await store.read(partial(jobs.list_ready, kinds, 0, 1))
     return ready[0].ready_ms if ready else None
 
 

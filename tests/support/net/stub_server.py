@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from tests.support.certificates import write_certificate
 
 
@@ -58,8 +59,8 @@ def stub_server(tls: ssl.SSLContext | None = None) -> Iterator[StubServer]:
         def do_GET(self) -> None:
             length = int(self.headers.get("content-length", 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            stub.asked.append(Asked(self.command, self.path, headers, self.rfile.read(length)))
-            answer = stub.answers.get(self.path, Answer())
+            here.asked.append(Asked(self.command, self.path, headers, self.rfile.read(length)))
+            answer = here.answers.get(self.path, Answer())
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
@@ -71,10 +72,10 @@ def stub_server(tls: ssl.SSLContext | None = None) -> Iterator[StubServer]:
             try:
                 if answer.stall:
                     self.wfile.flush()
-                    stub.over.wait(20)
+                    here.over.wait(20)
                     return
                 self.wfile.write(answer.body)
-                while answer.endless and not stub.over.is_set():
+                while answer.endless and not here.over.is_set():
                     self.wfile.write(answer.body)
             except OSError:
                 pass
@@ -100,13 +101,13 @@ def stub_server(tls: ssl.SSLContext | None = None) -> Iterator[StubServer]:
     server = Server(("127.0.0.1", 0), Handler)
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
-    stub = StubServer(server.server_address[1])
+    here = StubServer(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield stub
+        yield here
     finally:
-        stub.over.set()
+        here.over.set()
         server.shutdown()
         server.server_close()
         thread.join(5)
@@ -133,3 +134,10 @@ def certificate(directory: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLCont
     server.load_cert_chain(*files)
     client = ssl.create_default_context(cafile=str(files[0]))
     return server, client
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    """A server on loopback for one test."""
+    with stub_server() as made:
+        yield made

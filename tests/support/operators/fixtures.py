@@ -8,17 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.surfaces import ManualClock, Surface, settings_for
+from tests.support.keys import make_key
+from tests.support.surfaces import ManualClock, Surface, settings_for, signed_in
 
 from assent.app import App
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
-from assent.jobs.kinds import job_kinds
-from assent.jobs.worker import Runner
 from assent.ports import Context, Delivered, Delivery, Reading
-from assent.processes.serve import Surfaces
 
 CLUB: dict[str, Any] = {
     "goal": "first users for the import",
@@ -69,21 +65,10 @@ class LaunchClient(Surface):
     zernio: Recording
     mail: Recording
 
-    async def due(self) -> None:
-        """Run every job that is due now."""
-        runner = Runner(self.app.store, self.clock, job_kinds(self.app), worker="test")
-        while await runner.run_due_once():
-            pass
-
     async def key_with(self, *scopes: str) -> str:
         """Another key of this workspace that may do only so much."""
-        services, now_ms, workspace_id = self.app.owner_services, self.clock.now_ms(), self.workspace_id
-        assert workspace_id is not None
-        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
-        issued = await self.app.store.write(
-            lambda: tenancy.issue_key(workspace_id, entropy, now_ms, scopes=scopes, by="test")
-        )
-        return issued.api_key
+        assert self.workspace_id is not None
+        return await make_key(self.app, self.workspace_id, scopes=scopes)
 
     async def approve_and_send(self, action_id: str) -> dict[str, Any]:
         await self.call("chieflab_approve_action", {"actionId": action_id})
@@ -92,16 +77,10 @@ class LaunchClient(Surface):
 
 @pytest.fixture
 async def client(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[LaunchClient]:
-    clock = ManualClock()
-    settings = settings_for(database_url, tmp_path, allow_hosts=("127.0.0.1",))
-    app = App(settings, clock=clock)
+    app = App(settings_for(database_url, tmp_path, allow_hosts=("127.0.0.1",)), clock=ManualClock())
     zernio, mail = Recording("zernio"), Recording("smtp")
     connectors = {**app.owner_services.connectors, "zernio": zernio, "smtp": mail}
     app.owner_services = dataclasses.replace(app.owner_services, make_connectors=lambda: connectors)
-    client = LaunchClient(app, Surfaces(app), clock, transport)
-    client.zernio, client.mail = zernio, mail
-    await client.sign_in()
-    try:
+    async with signed_in(LaunchClient(app, transport)) as client:
+        client.zernio, client.mail = zernio, mail
         yield client
-    finally:
-        await client.close()

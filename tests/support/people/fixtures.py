@@ -96,12 +96,6 @@ async def served(url: str) -> AsyncIterator[Site]:
 
 
 @pytest.fixture
-def database_url(own_database_url: str) -> str:
-    """Everything here happens in the local workspace."""
-    return own_database_url
-
-
-@pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
     """The pages over the embedded store."""
     async with served(new_sqlite(tmp_path / "pages.db")) as running:

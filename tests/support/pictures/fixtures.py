@@ -10,10 +10,9 @@ import httpx
 import pytest
 from tests.support.operators.fixtures import CLUB
 from tests.support.review.kit import BROWSER
-from tests.support.surfaces import BASE_URL, ManualClock, Surface, settings_for
+from tests.support.surfaces import BASE_URL, ManualClock, Surface, settings_for, signed_in
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 
 class Studio(Surface):
@@ -34,10 +33,5 @@ class Studio(Surface):
 
 @pytest.fixture
 async def studio(database_url: str, tmp_path: Path) -> AsyncIterator[Studio]:
-    app = App(settings_for(database_url, tmp_path), clock=ManualClock())
-    made = Studio(app, Surfaces(app), ManualClock(), "http")
-    await made.sign_in()
-    try:
+    async with signed_in(Studio(App(settings_for(database_url, tmp_path), clock=ManualClock()))) as made:
         yield made
-    finally:
-        await made.close()

@@ -13,18 +13,15 @@ from tests.support.loop_probe import probed
 from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 
 async def main(data_dir: Path) -> dict[str, Any]:
-    clock = ManualClock()
-    app = App(settings_for(f"sqlite:///{data_dir}/assent.db", data_dir), clock=clock)
+    app = App(settings_for(f"sqlite:///{data_dir}/assent.db", data_dir), clock=ManualClock())
     await app.prepare()
-    surfaces = Surfaces(app)
-    surface = Surface(app, surfaces, clock, "http")
+    surface = Surface(app)
     await surface.sign_in()
     await surface.call("chieflab_help")
-    await asyncio.to_thread(surfaces.load_rest)
+    await asyncio.to_thread(surface.surfaces.load_rest)
     known = {*sys.modules}
     with probed() as probe:
         await surface.call("chieflab_post", {"channel": 1})

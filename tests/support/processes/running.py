@@ -259,6 +259,13 @@ def fetch(port: int, method: str, path: str, body: Any = None, **headers: str) -
         return response.status, response.read().decode()
 
 
+def ask(port: int, tool: str, key: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool over REST and return its payload, also of a refusal."""
+    _, answer = fetch(port, "POST", f"/api/tools/{tool}", arguments, Authorization=f"Bearer {key}")
+    payload: dict[str, Any] = json.loads(answer)
+    return payload
+
+
 def is_healthy(port: int) -> bool:
     try:
         return fetch(port, "GET", "/healthz")[0] == 200

@@ -71,16 +71,6 @@ def connectors(provider_url: str) -> dict[str, Any]:
     }
 
 
-class StillClock:
-    """Time as a value."""
-
-    def __init__(self, at_ms: int) -> None:
-        self.at_ms = at_ms
-
-    def now_ms(self) -> int:
-        return self.at_ms
-
-
 class JumpingClock:
     """The machine's clock, moved by as many milliseconds as a file says."""
 

@@ -19,8 +19,9 @@ from typing import Any
 
 import msgspec
 from proof.promises import EXECUTE, RESOLVE
+from tests.support.jobs.kit import Clock
 from tests.support.proof.broken import break_build
-from tests.support.proof.parts import Ask, StillClock, app_for, asking
+from tests.support.proof.parts import Ask, app_for, asking
 from tests.support.proof.recording import Client, FileRecorder
 from tests.support.proof.workload import GET, Life, live, relay
 
@@ -69,7 +70,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 async def run(task: Task) -> dict[str, Any] | None:
     """Do the work; returns what was read at the end, if that is asked for."""
     break_build(task.broken)
-    clock = StillClock(task.now_ms)
+    clock = Clock(task.now_ms)
     app = app_for(task.database_url, Path(task.data_dir), task.provider_url, clock)
     await app.prepare()
     recorder = FileRecorder(Path(task.history))

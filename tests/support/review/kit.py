@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import msgspec
@@ -25,7 +25,7 @@ from assent.engine.people import people
 from assent.engine.people.people import OWNER
 from assent.gate.effects import EffectTypes
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Effect
+from assent.gate.records import Action, Effect, Media
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, TenantId, WorkspaceId
@@ -161,6 +161,18 @@ def mail(recipients: int = 3, body: str = TEXT, **more: Any) -> StagedEffect:
     )
 
 
+def put_everywhere(effect: Effect, words: str, **changes: Any) -> Effect:
+    """The effect with these words in every place that can hold any."""
+    places: dict[str, Any] = {
+        **dict.fromkeys(("body", "subject", "title", "html", "sender", "preheader", "link"), words),
+        "recipients": (words,),
+        "media": (Media(kind=words, url=words, alt=words),),
+        "target": {words: words},
+        "details": {words: words},
+    }
+    return msgspec.structs.replace(effect, **places | changes)
+
+
 class Server:
     """A server, the people at it and the providers behind it."""
 
@@ -213,21 +225,32 @@ class Server:
         self.browsers.append(made)
         return made
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     async def close(self) -> None:
         for browser in self.browsers:
             await browser.aclose()
         await self.app.close()
 
     async def stage(
-        self, *effects: StagedEffect, drafts: tuple[Draft, ...] = (), tenant: str | None = None
+        self,
+        *effects: StagedEffect,
+        drafts: tuple[Draft, ...] = (),
+        tenant: str | None = None,
+        operator: str = "launch",
+        **inputs: str,
     ) -> PreparedRun:
         """A run as an operator prepares it."""
         await self.app.prepare()
         request = Request(
             principal=LOCAL_PRINCIPAL,
-            operator="launch",
+            operator=operator,
             tool="chieflab_launch_product",
-            inputs={},
+            inputs=inputs,
             tenant_id=TenantId(tenant) if tenant is not None else None,
         )
         preparation = Preparation(drafts=drafts, effects=effects)

@@ -53,6 +53,8 @@ VIEWS: Final = (
     View("edit", "/runs/{run_id}/actions/{action_id}/{decision}", "/runs/{run}/actions/{action}/edit"),
     View("confirm", "/start", "/start", (("press", "Make a sample draft", ""),), at="/start/sample"),
     # Looking back.
+    View("search", "/search", "/search?q=loma"),
+    View("search-commands", "/search", "/search"),
     View("runs", "/runs", "/runs"),
     View("runs-found", "/runs", "/runs?q=loma"),
     View("runs-nothing", "/runs", "/runs?q=nothing+like+it"),

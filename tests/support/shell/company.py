@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from tests.support.edits import edit
+from tests.support.keys import make_key
 from tests.support.oauth.kit import ask_to_sign_in
 from tests.support.review.browser import served
 from tests.support.review.kit import Provider, Server, mail, post
@@ -274,13 +274,7 @@ async def seed(server: Server) -> dict[str, str]:
 async def _keys(server: Server) -> None:
     """The agents of the company."""
     for label, scopes in (("Claude on Ingrid’s laptop", tenancy.SCOPES), ("Shop assistant", DRAFTS_ONLY)):
-        now_ms = server.clock.now_ms()
-        random = server.services.entropy
-        entropy = tenancy.KeyEntropy(random(tenancy.KEY_ID_BYTES), random(tenancy.SECRET_BYTES))
-        issue: Any = partial(
-            tenancy.issue_key, LOCAL_WORKSPACE, entropy, now_ms, by=OWNER_NAME, label=label, scopes=scopes
-        )
-        await server.app.store.write(issue)
+        await make_key(server.app, by=OWNER_NAME, label=label, scopes=scopes)
 
 
 async def _connect(server: Server) -> None:

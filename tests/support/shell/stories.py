@@ -9,14 +9,13 @@ import msgspec
 from tests.support.catalog import ALL_TOOLS
 from tests.support.review.kit import Server, mail, post
 
-from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.records import MEASURE_AFTER
 from assent.kernel.ids import RunId
-from assent.ports import Draft, Preparation, StagedEffect
+from assent.ports import Draft, StagedEffect
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Call, Prose
-from assent.use_cases import runs
 from assent_launch.learning import measurement, measuring
 from assent_launch.learning import memory as brain
 from assent_launch.learning.memory import NewEntry
@@ -158,15 +157,12 @@ async def launch(
     server: Server, goal: str, *effects: StagedEffect, drafts: tuple[Draft, ...] = ()
 ) -> PreparedRun:
     """A prepared run with a goal, measured a day after it was sent."""
-    await server.app.prepare()
-    request = Request(
-        principal=LOCAL_PRINCIPAL,
+    return await server.stage(
+        *effects,
+        drafts=drafts,
         operator="chieflab-launch",
-        tool="chieflab_launch_product",
-        inputs={"goal": goal, "productUrl": "https://example.org/assent"},
-    )
-    return await runs.prepare(
-        server.services, request, Preparation(drafts=drafts, effects=effects), PreparedRun
+        goal=goal,
+        productUrl="https://example.org/assent",
     )
 
 

@@ -45,6 +45,15 @@ def definition(workflow_id: str, *steps: Payload, **more: Any) -> Payload:
     return {**document(*steps), "id": workflow_id, **more}
 
 
+GATED = definition(
+    "gated",
+    step("plan"),
+    step("release", title="Release it", prompt="SECRET PROMPT", requireConfirmation=True),
+    step("after"),
+)
+"""A workflow whose second step a person confirms."""
+
+
 class WorkflowClient:
     """An agent at the workflow tools of one server."""
 

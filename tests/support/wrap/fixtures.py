@@ -10,19 +10,11 @@ from tests.support.wrap.kit import FrontClient, Wrapped
 
 
 @pytest.fixture
-def database_url(own_database_url: str) -> str:
-    """A database of its own: these tests are about the local workspace."""
-    return own_database_url
-
-
-@pytest.fixture
-async def wrapped(database_url: str, tmp_path: Path) -> AsyncIterator[Wrapped]:
-    made = Wrapped(database_url, tmp_path)
+async def wrapped(own_database_url: str, tmp_path: Path) -> AsyncIterator[Wrapped]:
+    made = Wrapped(own_database_url, tmp_path)
     await made.app.prepare()
-    try:
+    async with made:
         yield made
-    finally:
-        await made.close()
 
 
 @pytest.fixture

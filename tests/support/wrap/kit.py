@@ -37,10 +37,9 @@ class Wrapped(Gate):
     """A server, the one behind it, and everything that a test may do behind their backs."""
 
     def __init__(self, database_url: str, folder: Path, **settings: Any) -> None:
-        clock = ManualClock()
-        app = App(settings_for(database_url, folder / "data", **settings), clock=clock)
+        app = App(settings_for(database_url, folder / "data", **settings), clock=ManualClock())
         app.waits.poll_seconds = 0.02
-        super().__init__(app, Surfaces(app), clock, "stdio")
+        super().__init__(app, "stdio")
         self.workspace_id = LOCAL_WORKSPACE
         self.world = folder / "world"
         self.world.mkdir(exist_ok=True)
@@ -74,7 +73,7 @@ class Wrapped(Gate):
             **order,
         }
         described = msgspec.json.encode(given)
-        profile_id = await self.surfaces.foreign.gateway.open_profile(LOCAL_PRINCIPAL, described)
+        profile_id = await self.app.gateway.open_profile(LOCAL_PRINCIPAL, described)
         return await self._connect(profile_id)
 
     async def _connect(self, profile_id: str) -> FrontClient:
@@ -91,9 +90,7 @@ class Wrapped(Gate):
         command = [] if config is not None else words or self.command()
         flags = frozenset({"--trust"})
         order = read_order(command, options, flags, environ, lambda path: config or "", named=named)
-        profile_id = await self.surfaces.foreign.gateway.open_profile(
-            LOCAL_PRINCIPAL, msgspec.json.encode(order)
-        )
+        profile_id = await self.app.gateway.open_profile(LOCAL_PRINCIPAL, msgspec.json.encode(order))
         return await self._connect(profile_id)
 
     async def waiting(self) -> list[dict[str, Any]]:

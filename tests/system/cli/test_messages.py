@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from rich.text import Text
 from tests.support.cli.fixtures import Done
 from tests.support.cli.message_cases import COMMANDS
 from tests.support.warm_processes import ASSENT, Process
@@ -47,6 +48,17 @@ def find_commands() -> dict[str, Any]:
 
 
 PARSED: Final = find_commands()
+
+
+def test_a_terminal_shows_every_help_as_it_is_written_and_wraps_it_itself() -> None:
+    helps = [(words, command.help or "") for words, command in PARSED.items()]
+    helps += [
+        (words, getattr(each, "help", None) or "")
+        for words, command in PARSED.items()
+        for each in command.params
+    ]
+    assert [words for words, text in helps if re.search(r"[^\n]\n[^\n]", text)] == []
+    assert [words for words, text in helps if Text.from_markup(text).plain != text] == []
 
 
 class Bench:
@@ -149,6 +161,15 @@ def works(command: str, places: set[str]) -> bool:
 
 def test_every_command_has_a_row() -> None:
     assert COMMANDS.keys() == PARSED.keys()
+
+
+def test_no_words_at_all_show_the_help(
+    bare_environment: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare_environment.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        main([])
+    assert "COMMAND [ARGS]" in "".join(capsys.readouterr())
 
 
 def test_wrong_arguments(bench: Bench) -> None:
@@ -288,7 +309,7 @@ def test_a_server_that_runs(bench: Bench, tmp_path: Path) -> None:
 def test_ctrl_c(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that is interrupted says nothing, and its exit code says so."""
 
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("assent.cli.session.load_settings", interrupt)

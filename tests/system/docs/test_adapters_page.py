@@ -18,6 +18,7 @@ from tests.support.adapters.server import Server
 from tests.support.docs.pages import block_of, blocks_of
 from tests.support.processes.running import ASSENT, SECRETS, environment
 
+from assent.extensions.hooks import list_own_settings
 from assent.settings.load import load_settings
 
 PAGE = "adapters.md"
@@ -59,9 +60,8 @@ def test_the_setting_of_the_page_is_read(tmp_path: Path) -> None:
     file = tmp_path / "assent.toml"
     file.write_text(block_of(PAGE, "toml"))
     wanted = tuple(tomllib.loads(file.read_text())["agent_risks"])
-    assert (
-        load_settings({"config": str(file)}, environ={"HOME": str(tmp_path)}).settings.agent_risks == wanted
-    )
+    loaded = load_settings({"config": str(file)}, {"HOME": str(tmp_path)}, list_own_settings())
+    assert loaded.settings.added["agent_risks"] == wanted
 
 
 def run_shell(text: str, **variables: str) -> str:

@@ -16,7 +16,8 @@ PACKAGE = ROOT / "packages" / "core" / "src" / "assent"
 SOURCES = sorted(ROOT.glob("packages/*/src"))
 PACKAGES = {path.name: path for source in SOURCES for path in source.iterdir()}
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "models" / "README.md"])
+CONSOLE = ROOT / "packages/core/src/assent/serving/web/README.md"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "models" / "README.md", CONSOLE])
 
 SPAN = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w./-]+\.(?:py|sql|toml|md|pml|sh)")

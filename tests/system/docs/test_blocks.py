@@ -99,6 +99,12 @@ def test_every_block_is_executed_checked_or_output() -> None:
     assert wrong == []
 
 
+def test_no_block_asks_for_an_action_again_and_again() -> None:
+    """A person may take minutes to decide, and a workspace has 60 calls in each."""
+    asked = [text for page in PAGES for _, text in blocks(page) if "chieflab_get_action" in text]
+    assert asked and not [text for text in asked if "waitSeconds" not in text]
+
+
 @pytest.mark.parametrize(
     ("language", "text"),
     [

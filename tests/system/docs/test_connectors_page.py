@@ -12,6 +12,7 @@ from tests.support.connections.kit import connect
 from tests.support.docs.mastodon_server import CLIENT, Mastodon
 from tests.support.docs.pages import block_of, blocks_of
 from tests.support.extensions.fixtures import gate_with
+from tests.support.surfaces import signed_in
 
 from assent.gate.records import Assurance
 from assent_conform.testing.ledger import Ledger
@@ -46,12 +47,9 @@ async def surface(
     file.write_text(block_of(PAGE, "python"))
     gate = gate_with((str(file),), database_url, tmp_path, transport, allow_hosts=("127.0.0.1",))
     provider.now_ms = gate.clock.now_ms
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(gate):
         assert gate.app.extensions.failures == ()
         yield gate
-    finally:
-        await gate.close()
 
 
 async def test_a_message_waits_for_the_connection_goes_out_once_and_is_measured(

@@ -15,7 +15,7 @@ from packages.core.tests.system.review.test_owner_link import signed_in
 from tests.support.actions.kit import EXECUTE
 from tests.support.docs.pages import block_of, blocks_of
 from tests.support.net.stub_server import StubServer, stub_server
-from tests.support.processes.running import DEADLINE_SECONDS, SECRETS, Serve, eventually, free_port
+from tests.support.processes.running import SECRETS, Serve, ask, eventually, free_port
 from tests.support.review.kit import form, forms
 from tests.support.wheel import ROOT
 from tests.system.install.test_wheels import Environment, name_wheel
@@ -88,14 +88,7 @@ class Installation:
         return Serve(self.environment.data, self.settings, port=self.port, command=command)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        answer = httpx.post(
-            f"http://localhost:{self.port}/api/tools/{tool}",
-            json=arguments,
-            headers={"Authorization": f"Bearer {self.key}"},
-            timeout=DEADLINE_SECONDS,
-        )
-        payload: dict[str, Any] = answer.json()
-        return payload
+        return ask(self.port, tool, self.key, **arguments)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.support.processes.running import (
     ASSENT,
     DEADLINE_SECONDS,
     StdioClient,
+    ask,
     environment,
     eventually,
     free_port,
@@ -122,15 +124,7 @@ class Server:
         return answer
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """One call over REST."""
-        answer = httpx.post(
-            f"{self.base_url}/api/tools/{tool}",
-            json=arguments,
-            headers={"Authorization": f"Bearer {self.key}"},
-            timeout=DEADLINE_SECONDS,
-        )
-        payload: dict[str, Any] = answer.json()
-        return payload
+        return ask(self.port, tool, self.key, **arguments)
 
     def get(self, path: str) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.key}"}
@@ -214,7 +208,7 @@ def test_after_kill_9_the_outcome_is_unknown_and_no_second_refund_is_paid(
     api.answers["/refunds"] = Answer(stall=True)
 
     def execute() -> None:
-        with contextlib.suppress(httpx.HTTPError):
+        with contextlib.suppress(OSError, HTTPException):
             server.call(EXECUTE, actionId=action_id)
 
     thread = threading.Thread(target=execute, daemon=True)

@@ -11,6 +11,7 @@ import pytest
 from tests.support.actions.kit import EXECUTE, Gate
 from tests.support.docs.pages import block_of, blocks_of
 from tests.support.extensions.fixtures import gate_with
+from tests.support.surfaces import signed_in
 
 from assent.gate.records import Assurance
 
@@ -41,13 +42,11 @@ def write_files(folder: Path) -> None:
 @pytest.fixture
 async def surface(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Gate]:
     write_files(tmp_path / "books")
-    gate = gate_with((str(tmp_path / "books/books.py"),), database_url, tmp_path, transport)
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_with((str(tmp_path / "books/books.py"),), database_url, tmp_path, transport)
+    ) as gate:
         assert gate.app.extensions.failures == ()
         yield gate
-    finally:
-        await gate.close()
 
 
 @pytest.mark.every_surface

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from tests.support.actions.kit import EXECUTE, Gate
 from tests.support.docs.pages import DOCS, block_of, blocks_of
-from tests.support.extensions.fixtures import gate_with, signed_in
+from tests.support.extensions.fixtures import gate_with
 from tests.support.net.stub_server import Answer, stub_server
+from tests.support.surfaces import signed_in
 from tests.support.wrap.kit import Wrapped
 
 from assent.gate.effects import EffectType
@@ -73,14 +73,6 @@ async def test_the_section_of_the_page_deletes_what_it_posted(
             ("DELETE", "/refunds/re_1"),
         ]
         assert reverse.effect.arguments == {"receipt": "re_1"}
-
-
-@pytest.fixture
-async def wrapped(own_database_url: str, tmp_path: Path) -> AsyncIterator[Wrapped]:
-    made = Wrapped(own_database_url, tmp_path)
-    await made.app.prepare()
-    yield made
-    await made.close()
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

@@ -15,16 +15,17 @@ from tests.support.docs.pages import DOCS, block_of, blocks_of
 from assent.__main__ import main, take_values
 from assent.cli import run
 from assent.cli.mcp_config import CLIENTS
+from assent.extensions.hooks import list_own_settings
 from assent.settings.load import load_settings
 from assent_wrap.front import FLAGS, SWITCHES, read_order
 from assent_wrap.gateway import CALLS, read_files
 from assent_wrap.listing import MAX_TOOLS, OfferedTool
+from assent_wrap.orders import PASSED
 from assent_wrap.profiles import RULE_KEYS, SERVER_KEYS, Profile, read_config, read_rules
 from assent_wrap.profiles import read_order as read_profile
 from assent_wrap.proposals import HOLD_SECONDS
 from assent_wrap.rules import KEYS, PROPOSED_MS, Observed, describe_rule, propose_rules
 from assent_wrap.rules import read_rules as read_workspace_rules
-from assent_wrap.variables import PASSED
 
 PAGE = "wrap.md"
 NAMED = {"TARGET": "staging", "AWS_PROFILE": "dev"}
@@ -87,8 +88,9 @@ def test_the_files_of_the_page_are_read_by_the_third_command_and_by_the_settings
     config = tmp_path / "assent.toml"
     config.write_text(block_of(PAGE, "toml", 0))
     monkeypatch.setenv("TRACKER_TOKEN", "theirs")
-    settings = load_settings({"config": str(config), "data_dir": str(tmp_path)}).settings
-    assert settings.wrap_config is not None and len(settings.wrap_workspaces) == 1
+    loaded = load_settings({"config": str(config), "data_dir": str(tmp_path)}, added=list_own_settings())
+    assert loaded.settings.added["wrap_config"] is not None
+    assert len(loaded.settings.added["wrap_workspaces"]) == 1
     assert read_files(tmp_path / "mcp.json", tmp_path / "rules.toml").rules == profile.rules
     assert tomllib.loads(block_of(PAGE, "toml", 1)).keys() == {"files", "tracker"}
     assert read_rules("", frozenset({"files"})) == {}

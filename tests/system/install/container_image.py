@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.processes.running import eventually, free_port, is_healthy
-from tests.system.install.test_deployment import ask
+from tests.support.processes.running import ask, eventually, free_port, is_healthy
 
 IMAGE = "localhost/assent"
 

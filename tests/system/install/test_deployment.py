@@ -20,15 +20,16 @@ import skillsaw
 import yaml
 from jsonschema import Draft7Validator
 from tests.support.certificates import write_certificate
-from tests.support.processes.running import SECRETS, Serve, environment, eventually, free_port
+from tests.support.processes.running import SECRETS, Serve, ask, environment, eventually, free_port
 
 from assent import __version__
+from assent.extensions.hooks import list_own_settings
 from assent.kernel.distribution import PUBLISHED
 from assent.settings.table import TABLE
 
 ROOT: Final = Path(__file__).parents[3]
 DEPLOY: Final = ROOT / "deploy"
-SETTINGS: Final = {row.env for row in TABLE}
+SETTINGS: Final = {row.env for row in (*TABLE, *list_own_settings())}
 OTHERS: Final = {"PATH", "PYTHONDONTWRITEBYTECODE", "POSTGRES_PASSWORD"}
 HOST: Final = "assent.example.com"
 NGINX: Final = shutil.which("nginx") or str(ROOT / ".programs/usr/sbin/nginx")
@@ -38,15 +39,6 @@ def read_containerfile() -> dict[str, str]:
     """The last value of each instruction, with its lines joined."""
     text = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ")
     return dict(re.findall(r"^([A-Z]+) +(.*)$", text, re.MULTILINE))
-
-
-def ask(port: int, tool: str, key: str, **arguments: Any) -> dict[str, Any]:
-    headers = {"Authorization": f"Bearer {key}"}
-    answer = httpx.post(
-        f"http://127.0.0.1:{port}/api/tools/{tool}", json=arguments, headers=headers, timeout=20
-    )
-    found: dict[str, Any] = answer.json()
-    return found
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.views import run_views
 from assent.ports import Transaction
 from assent.settings.load import load_settings
-from assent.stores.migrate import schema_state
+from assent.stores.migrate import migrate, schema_state
 from assent_launch.learning import measurement, memory
 
 DUMPS = sorted(RELEASES.glob("*.sql"))
@@ -53,6 +53,8 @@ async def run_script(url: str, text: str) -> None:
 async def app(url: str, tmp_path: Path) -> AsyncIterator[App]:
     given = {"ASSENT_DATA_DIR": str(tmp_path), "ASSENT_DATABASE_URL": url, **SECRETS}
     app = App(load_settings({}, given).settings)
+    if url.startswith("postgres"):  # its operator migrates it; a file is migrated at its first use
+        await migrate(url, app.clock.now_ms(), list_components())
     await app.prepare()
     after = await schema_state(url, list_components())
     assert not after.pending and not any(each.pending for each in after.components)

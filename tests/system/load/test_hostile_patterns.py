@@ -24,8 +24,9 @@ from tests.support.extensions.fixtures import gate_with
 from tests.support.loop_probe import longest_wait_ms
 from tests.support.sqlite_files import new_sqlite
 
+from assent.extensions.hooks import BadExtension
 from assent.extensions.http_effects import read_schema
-from assent.extensions.options import ArgumentProblem, BadExtension
+from assent.extensions.options import ArgumentProblem
 from assent.extensions.signatures import read_signature
 from assent.kernel.patterns import BadPattern, compile_pattern
 from assent.serving.arguments import problems_with
@@ -36,14 +37,7 @@ from assent.workflow.machine import conditions
 from assent.workflow.machine.values import Scope
 from assent_wrap.adapters.claude_code import is_chosen
 from assent_wrap.agent_calls import AgentConnector
-from assent_wrap.listing import (
-    MAX_TEMPLATES,
-    MAX_URI_CHARS,
-    TEMPLATES,
-    Directory,
-    OfferedEntry,
-    is_passable,
-)
+from assent_wrap.listing import MAX_TEMPLATES, MAX_URI_CHARS, TEMPLATES, Directory, OfferedEntry, is_passable
 from assent_wrap.profiles import ServerRules, ToolRule
 
 CALL_MS: Final = 250

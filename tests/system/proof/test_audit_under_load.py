@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.effort import rounds
+from tests.support.jobs.kit import Clock
 from tests.support.own_sql import bind_marks
 from tests.support.proof.ground import START_MS
-from tests.support.proof.parts import MASTER, SECRET, StillClock, app_for, asking
+from tests.support.proof.parts import MASTER, SECRET, app_for, asking
 from tests.support.proof.recording import Client, MemoryRecorder
 from tests.support.proof.workload import FATES, Life, live, write_workflow
 from tests.support.reliability import Prove
@@ -76,7 +77,7 @@ async def test_the_audit_is_right_beside_busy_callers(
 ) -> None:
     recorder = MemoryRecorder()
     write_workflow(tmp_path)
-    app = app_for(own_database_url, tmp_path, provider[0], StillClock(START_MS))
+    app = app_for(own_database_url, tmp_path, provider[0], Clock(START_MS))
     try:
         await app.prepare()
         client = Client("before", recorder, asking(app))

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from tests.support.effort import rounds
+from tests.support.jobs.kit import Clock
 from tests.support.proof.ground import START_MS, Ground, Workers
-from tests.support.proof.parts import StillClock, app_for
+from tests.support.proof.parts import app_for
 from tests.support.proof.worker import Turn
 from tests.support.proof.workload import FATES, Life
 from tests.support.reliability import Prove
@@ -91,7 +92,7 @@ async def verify(
 ) -> Checkpoint | bool | None:
     """Whether the journal is as it was written; or sign it as it is."""
     # A server that misses the stream of its seals writes its first event again; a day later that is another event.
-    clock = StillClock(START_MS if sign else START_MS + DAY_MS)
+    clock = Clock(START_MS if sign else START_MS + DAY_MS)
     app = app_for(f"sqlite:///{folder / 'assent.db'}", folder, provider_url, clock)
     try:
         signer = Signer(app.keys.master)

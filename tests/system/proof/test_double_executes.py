@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from proof.promises import APPROVE, EXECUTE, STAGE
 from tests.support.effort import rounds, share
+from tests.support.jobs.kit import Clock
 from tests.support.proof.deployment import Deployment
 from tests.support.proof.ground import START_MS, judge_run
-from tests.support.proof.parts import CONNECTORS, StillClock, app_for, asking
+from tests.support.proof.parts import CONNECTORS, app_for, asking
 from tests.support.proof.recording import Client, MemoryRecorder
 from tests.support.proof.worker import read_evidence
 from tests.support.reliability import Prove
@@ -33,7 +34,7 @@ async def test_executes_at_once_are_one_effect(
     url, path = provider
     before = path.stat().st_size
     recorder = MemoryRecorder()
-    apps = [app_for(own_database_url, tmp_path, url, StillClock(START_MS)) for _ in range(2)]
+    apps = [app_for(own_database_url, tmp_path, url, Clock(START_MS)) for _ in range(2)]
     try:
         for app in apps:
             await app.prepare()

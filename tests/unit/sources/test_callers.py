@@ -38,7 +38,8 @@ EXCEPTIONS = {
 """What else changes an action, a run or a policy, and why."""
 
 OF_NO_ACTION = (
-    *("actions.boundary", "actions.idempotency", "audit", "connections.named_secrets", "connections.oauth"),
+    *("actions.boundary", "actions.idempotency", "actions.indexing", "audit"),
+    *("connections.named_secrets", "connections.oauth"),
     *("core.brands", "core.connection_store.note_start", "core.jobs"),
     *("core.journal", "core.quota", "core.server_keys", "core.tenancy"),
     *("actions.pictures", "people", "recovery", "webhooks", "workflows"),

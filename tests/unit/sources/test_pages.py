@@ -14,6 +14,7 @@ MADE = {
     "rules",
     "definitions",
     "reasons",
+    "performance",
     "scale",
     "settings",
 }

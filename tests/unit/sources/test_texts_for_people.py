@@ -31,8 +31,10 @@ def texts_for_people() -> tuple[tuple[str, str], ...]:
 
 def _texts_for_people() -> Iterator[tuple[str, str]]:
     for name, path in list_modules().items():
-        tree = ast.parse(path.read_text())
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        source = path.read_text()
+        if not any(each in source for each in FOR_PEOPLE):
+            continue
+        for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
             called = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
             for keyword in call.keywords:
                 named = keyword.arg == "user_message" or (keyword.arg in FOR_PEOPLE and called in TAKES_WORDS)

@@ -9,8 +9,9 @@ were asked to do with the approvals in the journal; a build in which one path sk
 from __future__ import annotations
 
 import ast
+import dataclasses
 import tomllib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -25,6 +26,7 @@ from tests.support.wrap.kit import Wrapped
 from tests.wire.actions.test_ways_to_act import REACH_OUT, functions
 
 from assent.engine.actions import actions, execution, guards
+from assent.engine.core.services import Outgoing
 from assent.gate import gate
 from assent.gate.gate import Decider
 from assent.gate.records import Action, Approval, Assurance, Effect, Status
@@ -86,24 +88,30 @@ def opens_connections(path: Path) -> bool:
 def test_every_call_beyond_the_store_is_listed_with_its_reason() -> None:
     assert listed("port") == set(port_methods())
     assert listed("mode") == {*get_args(Mode), *({"observe"} & set(Profile.__struct_fields__))}
+    assert listed("network") == {f"Outgoing.{each.name}" for each in dataclasses.fields(Outgoing)}
     wrap = "assent_wrap/"
     assert listed("wrap") == {name.removeprefix(wrap) for name in REACH_OUT if name.startswith(wrap)}
     assert listed("socket") == {name for name, path in list_modules().items() if opens_connections(path)}
     assert all(each["under"] for each in CONTRACT["call"])
 
 
+@pytest.mark.rule("E5", "E10", "E64")
 def test_only_a_claimed_action_becomes_the_context_of_a_connector() -> None:
     """What performs under an approval gets a `Context`, which only `gate.open_gate` lets come about."""
+    steps = ("ApprovedAction", "open_gate", "Context")
     makers = {
-        f"{name} {node.func.id}"
+        f"{name} {called}"
         for name, function in functions()
         for node in ast.walk(function)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        if node.func.id in ("ApprovedAction", "open_gate", "Context")
+        if isinstance(node, ast.Call)
+        if (called := getattr(node.func, "id", getattr(node.func, "attr", ""))) in steps
     }
     opened = {
         "engine/actions/execution.py call_connector Context",
+        "engine/actions/execution.py call_connector open_gate",
+        "engine/actions/execution.py open_claim open_gate",
         "engine/actions/reconciliation.py ask_provider Context",
+        "engine/actions/reconciliation.py ask_provider open_gate",
         "gate/gate.py open_gate ApprovedAction",
     }
     assert makers == opened
@@ -269,14 +277,6 @@ WAYS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "--observe": ({"observe": True}, {"look", "store", "remove", "question"}),
 }
 """How a server is wrapped, and which of its tools pass then."""
-
-
-@pytest.fixture
-async def wrapped(own_database_url: str, tmp_path: Path) -> AsyncIterator[Wrapped]:
-    made = Wrapped(own_database_url, tmp_path)
-    await made.app.prepare()
-    yield made
-    await made.close()
 
 
 async def sweep_wrapped(wrapped: Wrapped) -> list[str]:

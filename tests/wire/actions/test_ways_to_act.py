@@ -89,10 +89,11 @@ JOBS = {
         "forget_sign_ins",
         "forget_signup_links",
         "forget_webhook_deliveries",
+        "index_staged",
         "write_audit_checkpoint",
     },
 }
-TRANSPORTS = ("assent_wrap/transports.py", "assent_wrap/upstreams.py")
+TRANSPORTS = ("assent_wrap/http_transport.py", "assent_wrap/transports.py", "assent_wrap/upstreams.py")
 EXECUTORS = {"server": "claims", "agent": "claims", "person": "acts by hand, which no server can stop"}
 
 

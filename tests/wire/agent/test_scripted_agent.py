@@ -16,17 +16,14 @@ from tests.support.agent.scripted import Agent
 from tests.support.answers import bodies_of
 from tests.support.catalog import ALL_TOOLS
 from tests.support.connections.kit import Providers, providers
+from tests.support.keys import make_key
 from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SCOPES, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE, SCOPES
 from assent.gate.policy import PRESETS
-from assent.jobs.kinds import job_kinds
-from assent.jobs.worker import Runner
 from assent.ports import Single
 from assent.present.cards import quote
-from assent.processes.serve import Surfaces
 from assent.sql.loader import statements
 from assent.tools.catalog import Catalog
 from assent_conform.emulators import zernio
@@ -48,13 +45,8 @@ class Scene:
 
     async def key(self, scopes: tuple[str, ...] = SCOPES) -> None:
         """A key of the workspace whose owner the person is."""
-        services, now_ms = self.surface.app.owner_services, self.surface.clock.now_ms()
-        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
         await self.surface.app.prepare()
-        issued = await self.surface.app.store.write(
-            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, now_ms, scopes=scopes, by="test")
-        )
-        self.surface.key = issued.api_key
+        self.surface.key = await make_key(self.surface.app, scopes=scopes)
 
     async def connect(self) -> None:
         """Connect the provider as it is done on its page, before the agent comes."""
@@ -81,17 +73,12 @@ async def scene(transport: str, database_url: str, tmp_path: Path) -> AsyncItera
     async with providers(tmp_path, clock) as far:
         settings = settings_for(database_url, tmp_path, **far.settings(), allow_hosts=("127.0.0.1",))
         app = App(settings, clock=clock)
-        surface = Surface(app, Surfaces(app), clock, transport)
+        surface = Surface(app, transport)
         person = Person(surface, POST, provider_key=zernio.KEY)
-
-        async def run_jobs() -> None:
-            runner = Runner(app.store, clock, job_kinds(app), worker="test")
-            while await runner.run_due_once():
-                pass
 
         async def call(name: str, args: dict[str, Any]) -> dict[str, Any]:
             """A call to a server that does its jobs in the meantime."""
-            await run_jobs()
+            await surface.run_jobs()
             outcome = await surface.call(name, args)
             clock.advance(seconds=60)
             return outcome.payload

@@ -83,6 +83,13 @@ async def test_a_client_of_the_sources_launches_approves_executes_and_measures(s
 
     assert (await client.decide(ready["id"], said[ready["id"]]))["status"] == "approved"
     assert (await client.decide(blocked["id"], "reject: Not there."))["status"] == "rejected"
+    closed = await stopped_by(client, "chieflab_approve_action", actionId=blocked["id"])
+    unknown = await stopped_by(client, "chieflab_approve_action", actionId=run["runId"])
+    assert (closed["retryable"], unknown["reason"], unknown["recoveryTool"]) == (
+        False,
+        "wrong_workspace",
+        None,
+    )
     done = await client.execute(ready, "launch-1")
     assert done["actionId"] == ready["id"] and len(human.read) == len(run["actions"]) + 1
 
@@ -106,3 +113,20 @@ async def test_a_client_of_the_sources_follows_a_workflow_to_its_end(surface: Su
 
     assert done == list(STEPS)
     assert len(human.read) == 1
+
+    first = await client.call("workflow_start", workflowId="seed-flow", context={"ticketId": "AUTH-2"})
+    other = await client.call("workflow_start", workflowId="seed-flow", context={"ticketId": "AUTH-3"})
+    tokens = {name: first[name] for name in ("stateToken", "ackToken")}
+    kept = await client.call("workflow_checkpoint", stateToken=first["stateToken"], notesMarkdown="Half way.")
+    assert kept["stateToken"] and kept["pending"]["stepId"] == "triage"
+    ahead = await client.call("workflow_advance", **tokens, context={"notesMarkdown": "One."})
+    branch = await client.call("workflow_advance", **tokens, context={"notesMarkdown": "Another."})
+    assert ahead["pending"]["stepId"] == branch["pending"]["stepId"] == "look"
+    assert ahead["stateToken"] != branch["stateToken"]
+    for wrong in (
+        {**tokens, "ackToken": other["ackToken"]},
+        {**tokens, "ackToken": ahead["ackToken"]},
+        {**tokens, "stateToken": tokens["stateToken"][:-3] + "AAA"},
+    ):
+        refused = await stopped_by(client, "workflow_advance", **wrong)
+        assert refused["reason"].startswith("token_"), refused

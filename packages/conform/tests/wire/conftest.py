@@ -11,14 +11,11 @@ from tests.support.conformance.site import Site
 from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 
 @pytest.fixture
 async def site(database_url: str, tmp_path: Path, changed_settings: dict[str, Any]) -> AsyncIterator[Site]:
-    clock = ManualClock()
-    app = App(settings_for(database_url, tmp_path, **changed_settings), clock=clock)
-    surface = Surface(app, Surfaces(app), clock, "http")
-    keys = [(await surface.new_workspace(name)).api_key for name in ("acme", "other")]
-    yield Site(surface, (keys[0], keys[1]))
-    await surface.close()
+    app = App(settings_for(database_url, tmp_path, **changed_settings), clock=ManualClock())
+    async with Surface(app) as surface:
+        keys = [(await surface.new_workspace(name)).api_key for name in ("acme", "other")]
+        yield Site(surface, (keys[0], keys[1]))

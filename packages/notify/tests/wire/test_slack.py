@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.effort import rounds
-from tests.support.review.kit import Server, forms, post
+from tests.support.reliability import Prove
+from tests.support.review.kit import Server, forms, mail, post
 from tests.support.surfaces import BASE_URL
 
 from assent.engine.core import failpoints
@@ -19,8 +21,9 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import chat, members, targets
 from assent.engine.people.people import OWNER, Person, Role
 from assent.engine.people.targets import TargetOwner
-from assent.gate.records import Assurance, Status
+from assent.gate.records import Assurance, Media, Status
 from assent.gate.views import Severity
+from assent.ports.notifiers import Notification
 from assent_conform.emulators.slack_app import ADDRESS, SECRET, SignedTap, SlackApp
 from assent_conform.testing.ledger import Ledger
 from assent_notify.slack import KIND, is_signed, sign
@@ -38,8 +41,8 @@ async def slack(tmp_path: Path) -> AsyncIterator[SlackApp]:
 
 @pytest.fixture
 async def server(own_database_url: str, tmp_path: Path, slack: SlackApp) -> AsyncIterator[Server]:
-    own = {"notify": {"slack_url": f"{slack.url}/api", "slack_answers_url": slack.url}}
-    made = Server(own_database_url, tmp_path, sections=own, allow_hosts=("127.0.0.1",))
+    own: dict[str, Any] = {"slack_url": f"{slack.url}/api", "slack_answers_url": slack.url}
+    made = Server(own_database_url, tmp_path, **own, allow_hosts=("127.0.0.1",))
     await made.app.prepare()
     await made.owner(name="Ada")
     notifier = made.services.notifiers[KIND]
@@ -92,7 +95,9 @@ async def press(
 
 
 def shown(message: dict[str, Any]) -> str:
-    return "\n".join(each["text"]["text"] for each in message["blocks"] if "text" in each)
+    """The text as Slack shows it: it decodes three entities."""
+    raw = "\n".join(each["text"]["text"] for each in message["blocks"] if "text" in each)
+    return raw.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def test_a_signature_is_that_of_the_documentation_and_counts_for_five_minutes() -> None:
@@ -120,6 +125,7 @@ async def test_a_tap_approves_and_sends_exactly_what_was_shown_and_the_message_s
     message = slack.message_of(run_id)
     assert "Version two is out. <!channel> *bold*" in shown(message) and len(slack.messages) == 1
     assert all(each["text"]["type"] == "plain_text" for each in message["blocks"] if "text" in each)
+    assert "**" not in shown(message)
 
     assert (await press(server, slack, run_id, "approve")).status_code == 200
     server.clock.advance(seconds=10)
@@ -138,6 +144,24 @@ async def test_a_tap_approves_and_sends_exactly_what_was_shown_and_the_message_s
     assert slack.told == []
 
 
+async def test_no_text_of_an_agent_is_markup_or_is_shown_as_another_text(
+    server: Server, slack: SlackApp
+) -> None:
+    """Slack parses a message's own text, which notifications show, and decodes `&lt;` in every text."""
+    said = "<!channel> <https://evil.example|Approve> is not &lt;b&gt; or &amp;amp;"
+    run_id, _ = await staged(server, body=f"{said} {'&<>' * 700}")
+    message = slack.message_of(run_id)
+    parts = [each["text"]["text"] for each in message["blocks"] if each["type"] == "section"]
+    assert said in shown(message) and "&<>" * 700 in shown(message).replace("\n", "")
+    assert len(parts) > 2 and all("<" not in each and len(each) <= 3_000 for each in parts)
+    assert slack.button(message, "approve") is not None
+
+    note = Notification(said, said, "https://assent.example/inbox")
+    await server.services.notifiers[KIND].send(server.services.outgoing, ADDRESS, note, "key")
+    text = list(slack.messages.values())[-1]["text"]
+    assert "<" not in text and text.count("&lt;!channel&gt;") == 2
+
+
 async def test_a_rejection_and_a_wish_for_changes_come_with_their_words(
     server: Server, slack: SlackApp
 ) -> None:
@@ -146,7 +170,12 @@ async def test_a_rejection_and_a_wish_for_changes_come_with_their_words(
     await press(server, slack, run_id, "ask")
     assert (await deliver(server, slack.submit("Shorter.", ADA, server.clock.now_ms()))).content == b""
     assert (await server.action(action_id)).metadata["changesAsked"][0]["text"] == "Shorter."
-    await press(server, slack, run_id, "reject")
+    rejecting = slack.button(slack.message_of(run_id), "reject")
+    await settle(server)
+    assert "Ada asked for changes: Shorter." in shown(slack.message_of(run_id))
+    assert slack.button(slack.message_of(run_id), "approve") is None
+    assert rejecting is not None
+    await deliver(server, slack.tap(rejecting, ADA, server.clock.now_ms()))
     await deliver(server, slack.submit("The date is wrong.", ADA, server.clock.now_ms()))
     await settle(server)
     assert (await server.action(action_id)).rejection == "The date is wrong."
@@ -247,6 +276,30 @@ async def test_high_risk_and_what_is_too_long_open_the_page(server: Server, slac
     assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL and slack.told
 
 
+async def test_what_no_text_shows_whole_is_decided_on_its_page(server: Server, slack: SlackApp) -> None:
+    await link(server, slack, ADA)
+    picture = Media(kind="image", url="https://example.org/a.png", alt="A cat")
+    for effect in (
+        post(media=(picture,)),
+        mail(60, severity=Severity.LOW),
+        mail(1, html="<p>Other words.</p>", severity=Severity.LOW),
+    ):
+        run = await server.stage(effect)
+        await settle(server)
+        message, action = slack.message_of(run.run_id), await server.action(run.actions[0].id)
+        assert slack.button(message, "approve") is None and "A message cannot show its" in shown(message)
+        made_up = {"action_id": "approve", "value": f"{action.action_id} {action.digest}"}
+        await deliver(server, slack.tap(made_up, ADA, server.clock.now_ms()))
+        assert (await server.action(action.action_id)).status is Status.AWAITING_APPROVAL
+
+
+async def test_characters_that_nobody_sees_are_named(server: Server, slack: SlackApp) -> None:
+    run_id, _ = await staged(server, body="Pay \u202eABE\u202c now\u200b.")
+    message = slack.message_of(run_id)
+    assert "Pay ⟨U+202E⟩ABE⟨U+202C⟩ now⟨U+200B⟩." in shown(message)
+    assert slack.button(message, "approve") is not None
+
+
 async def test_what_is_not_signed_for_this_workspace_is_refused(server: Server, slack: SlackApp) -> None:
     run_id, action_id = await staged(server)
     await link(server, slack, ADA)
@@ -269,7 +322,7 @@ STEPS = ("approve.committed", "execute.claimed", "execute.performed", "execute.r
 
 @pytest.mark.prove
 async def test_of_many_taps_none_has_a_wrong_effect_and_each_message_is_right(
-    server: Server, slack: SlackApp
+    server: Server, slack: SlackApp, prove: Prove, database: str
 ) -> None:
     """Taps with replays, forgeries, late and double delivery, stale revisions, unlinked and removed people, two people
     at once, and the server killed at each step."""
@@ -282,14 +335,13 @@ async def test_of_many_taps_none_has_a_wrong_effect_and_each_message_is_right(
     second = await invite(server, "Cleo")
     await link(server, slack, "U0CLEO", second)
     may: set[str] = set()
-    taps, count = list[SignedTap](), 0
+    taps, fates, count = list[SignedTap](), Counter[str](), 0
     while count < rounds(100, 5_000):
-        run_id, action_id = await staged(server, body=f"Number {count} of many.")
+        run_id, action_id = await staged(server, body=f"Number {fates.total()} of many.")
         shown_first = slack.button(slack.message_of(run_id), "approve")
         assert shown_first is not None
-        fate = draw.choice(
-            ("tap", "double", "two", "stale", "forged", "late", "unlinked", "removed", "replay", "killed")
-        )
+        fate = draw.choice(FATES)
+        fates[fate] += 1
         at = server.clock.now_ms()
         good = slack.tap(shown_first, ADA, at)
         if fate in ("tap", "killed"):
@@ -315,7 +367,7 @@ async def test_of_many_taps_none_has_a_wrong_effect_and_each_message_is_right(
         if fate in ("tap", "killed", "double", "two"):
             may.add(action_id)
             taps.append(good)
-        count += max(1, len(made))
+        count += len(made)
         step = draw.choice(STEPS) if fate == "killed" else ""
         if step:
             failpoints.arm(step, _die)
@@ -344,6 +396,8 @@ async def test_of_many_taps_none_has_a_wrong_effect_and_each_message_is_right(
             action.status is Status.AWAITING_APPROVAL
         ), fate
     assert {each.action_id for each in server.provider.done} <= may
+    name, effects = f"taps in Slack, {database}", len(server.provider.done)
+    prove.row(name, "taps", count, actions=fates.total(), effects=effects, places=fates)
 
 
 def _die() -> None:

@@ -11,16 +11,22 @@ from tests.support.scripted import ScriptedRow, ScriptedStore, write_row
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate import transitions
+from assent.gate.outcomes import NotSent
 from assent.gate.policy import DEFAULT
 from assent.kernel.refusals import Refusal
+from assent_wrap import agent_calls
 from assent_wrap.agent_calls import (
+    AGENT,
     OWN_CALL,
+    AgentConnector,
     ProposeCall,
+    ReportCall,
     _find_newest,
     _is_open,
     _refuse_unreadable,
     _require_own,
     propose_call,
+    report_call,
 )
 
 
@@ -98,3 +104,61 @@ async def test_a_call_belongs_to_the_key_that_proposed_it(metadata: dict[str, An
     with pytest.raises(Refusal) as refused:
         await _require_own(call, action.action_id)
     assert [each.path for each in refused.value.recovery().problems or ()] == ["actionId"]
+
+
+class Wished(Exception):  # noqa: N818 - what a test looks for
+    """What would be staged."""
+
+
+@pytest.mark.parametrize(("reason", "kept"), [(None, ""), ("the tests passed", "the tests passed")])
+@pytest.mark.parametrize("key", [None, "thread-1:call-1"])
+async def test_a_call_is_staged_with_its_reason_and_the_key_of_its_caller(
+    reason: str | None, kept: str, key: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stage(_: Any, wish: Any, *__: Any) -> None:
+        raise Wished(wish)
+
+    monkeypatch.setattr(agent_calls, "prepare_run", stage)
+    call = call_on(**{"wrap.find_wrap_call": []})
+    call.services.connectors[AGENT] = AgentConnector({"agent_risks": ()})
+    asked = ProposeCall(source="a", tool_name="Bash", reason=reason, idempotency_key=key)
+    with pytest.raises(Wished) as staged:
+        await propose_call(call, asked)
+    (wish,) = staged.value.args
+    assert (wish.reason, wish.key if key else wish.key[:6]) == (kept, key or "agent:")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "detail", "said"),
+    [
+        ("failed", "", "the agent did not run it"),
+        ("failed", "no shell", "no shell"),
+        ("unknown", "", "the agent does not know"),
+        ("unknown", "no shell", "no shell"),
+    ],
+)
+async def test_a_report_has_the_words_of_the_agent_or_says_what_it_says(
+    outcome: Any, detail: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    action = put_in(transitions.UNKNOWN, metadata={OWN_CALL: {"holder": LOCAL_PRINCIPAL.holder}})
+    reported: list[Any] = []
+
+    async def report(_: Any, __: Any, ___: Any, ____: Any, given: Any, _____: Any) -> Any:
+        reported.append(given)
+        return action
+
+    monkeypatch.setattr(agent_calls, "report_outcome", report)
+    call = call_on(find_action=[write_row(action, DEFAULT)])
+    call.services.clock = None
+    request = ReportCall(action_id=action.action_id, claim_id="c", outcome=outcome, detail=detail)
+    assert (await report_call(call, request)).ok
+    assert [str(each) for each in reported] == [said]
+
+
+async def test_a_call_of_an_agent_waits_for_the_agent_again_where_this_server_would_make_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(agent_calls, "action_of", lambda *_: None)
+    with pytest.raises(NotSent) as not_sent:
+        await AgentConnector({"agent_risks": ()}).perform(cast(Any, None), cast(Any, None))
+    assert (not_sent.value.curable, not_sent.value.reason) == (True, "provider_not_live")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 import pytest
 
 from assent.__main__ import main, take_values
+from assent.platform import ClientFile
 from assent_wrap import clients
 from assent_wrap.client_files import CannotChange, read_json
 from assent_wrap.clients import PlannedFile, apply, describe, plan, restore
@@ -206,10 +208,14 @@ def test_a_wrapped_entry_starts_the_front_with_the_same_server(machine: Machine)
 
 def test_two_servers_of_one_name_that_are_not_the_same_get_names_of_their_own(machine: Machine) -> None:
     machine.edit(".vscode/mcp.json", ', "envFile": ".env"', "")
-    apply(machine.folder, machine.plan())
+    planned = machine.plan()
+    said = [*describe(planned, trust=True)]
+    apply(machine.folder, planned)
 
     found = json.loads(machine.read()[".vscode/mcp.json"])["servers"]["files"]
     assert open_profile(found).servers[0].name == "files-vscode"
+    assert "  files, as files-vscode: reads pass, every other call asks" in said
+    assert "  files: reads pass, every other call asks" in said
 
 
 def test_unwrapping_restores_every_file_byte_for_byte(machine: Machine) -> None:
@@ -274,6 +280,104 @@ def test_a_file_that_cannot_be_read_is_named_and_left(machine: Machine, content:
     assert machine.path("~/.cursor/mcp.json").read_bytes() == content
 
 
+def test_a_file_that_its_owner_made_read_only_is_named_and_left(machine: Machine) -> None:
+    machine.path("~/.cursor/mcp.json").chmod(0o444)
+
+    planned = {each.path: each for each in machine.plan()}[machine.path("~/.cursor/mcp.json")]
+
+    assert (planned.left, planned.changed) == ("it is read-only", ())
+
+
+def test_a_file_behind_a_link_is_changed_and_the_link_stays(machine: Machine) -> None:
+    link, real = machine.path("~/.cursor/mcp.json"), machine.home / "dotfiles.json"
+    link.rename(real)
+    link.symlink_to(real)
+
+    apply(machine.folder, machine.plan())
+    assert link.is_symlink() and real.read_bytes().decode() != CURSOR
+
+    assert all(each.complete for each in restore(machine.folder))
+    assert link.is_symlink() and machine.read() == FILES
+
+
+def test_a_file_that_changes_between_the_plan_and_the_change_keeps_the_change(machine: Machine) -> None:
+    planned = machine.plan()
+    machine.edit("~/.claude.json", '"numStartups": 7', '"numStartups": 8')
+
+    done = apply(machine.folder, planned)
+
+    state = machine.path("~/.claude.json")
+    assert state.read_bytes().decode() == CLAUDE_STATE.replace('"numStartups": 7', '"numStartups": 8')
+    assert str(state) not in {each.file for each in done} and len(done) == len(FILES) - 1
+    (missed,) = [each for each in planned if each.changed and each.left]
+    assert missed.path == state
+    kept = {each.name for each in machine.folder.iterdir()}
+    assert kept == {Path(name).name for each in done for name in (each.copy, *each.configs)} | {
+        clients.CHANGES
+    }
+
+
+def test_two_clients_that_read_one_file_do_not_undo_each_other(machine: Machine) -> None:
+    both = '{"mcpServers": {"a": {"command": "a"}}, "servers": {"b": {"command": "b"}}}'
+    machine.path("~/.cursor/mcp.json").write_text(both)
+    machine.path(".vscode/mcp.json").unlink()
+    machine.path(".vscode/mcp.json").symlink_to(machine.path("~/.cursor/mcp.json"))
+
+    first = machine.plan()
+    assert str(machine.path(".vscode/mcp.json")) not in {each.file for each in apply(machine.folder, first)}
+    assert next(each.left for each in first if each.client == "vscode")
+    apply(machine.folder, machine.plan())
+    found = json.loads(machine.path("~/.cursor/mcp.json").read_bytes())
+    assert found["mcpServers"]["a"]["command"] == found["servers"]["b"]["command"] == "/opt/assent"
+
+    restore(machine.folder)
+    assert machine.path("~/.cursor/mcp.json").read_text() == both
+
+
+def test_servers_of_an_inline_table_are_named_and_left(machine: Machine) -> None:
+    text = '[mcp_servers]\none = {command = "x"}\ntwo = {command = "y"}\n'
+    machine.path("~/.codex/config.toml").write_text(text)
+
+    planned = {each.path: each for each in machine.plan()}[machine.path("~/.codex/config.toml")]
+
+    assert not planned.changed and [row.name for row in planned.entries] == ["one", "two"]
+    assert {row.left for row in planned.entries} == {
+        "it is written in a way that cannot be changed without loss"
+    }
+
+
+def test_a_text_with_half_a_character_is_left_and_nothing_of_a_file_moves_the_cursor(
+    machine: Machine,
+) -> None:
+    a, b = '{"command": "x\\u001b[1A\\nfake"}', '{"command": "y", "args": ["\\ud800"]}'
+    text = f'{{"mcpServers": {{"a\\u001b[2J": {a}, "b": {b}}}}}'
+    machine.path("~/.cursor/mcp.json").write_text(text)
+
+    planned = {each.path: each for each in machine.plan()}[machine.path("~/.cursor/mcp.json")]
+
+    assert [bool(row.left) for row in planned.entries] == [False, True]
+    said = [*describe([planned], trust=False)]
+    assert all(line.isprintable() and line.encode() for line in said) and len(said) == 5
+    apply(machine.folder, [planned])
+    assert [*restore(machine.folder)] and machine.path("~/.cursor/mcp.json").read_text() == text
+
+
+def test_the_same_server_in_two_clients_has_one_name(machine: Machine) -> None:
+    entry = {"command": "uvx", "args": ["mcp-server-git"], "env": {"GIT_TOKEN": "b"}}
+    machine.path("~/.cursor/mcp.json").write_text(json.dumps({"mcpServers": {"git": entry}}))
+    machine.path(".vscode/mcp.json").write_text(
+        json.dumps(
+            {"servers": {"git": {"type": "stdio", **dict(reversed(entry.items())), "disabled": False}}}
+        )
+    )
+
+    apply(machine.folder, machine.plan())
+
+    rows = [machine.path("~/.cursor/mcp.json"), machine.path(".vscode/mcp.json")]
+    found = [next(iter(next(iter(json.loads(each.read_bytes()).values())).values())) for each in rows]
+    assert [open_profile(each).servers[0].name for each in found] == ["git", "git"]
+
+
 def test_a_file_in_which_more_would_change_than_an_entry_is_left(machine: Machine) -> None:
     quoted = (
         'note = """\n[mcp_servers.docs]\ncommand = "in a text"\n[mcp_servers.none]\ncommand = "x"\n[x]\n"""\n'
@@ -288,24 +392,30 @@ def test_a_file_in_which_more_would_change_than_an_entry_is_left(machine: Machin
     }
 
 
-@pytest.mark.parametrize("text", ["[1, 2", '{"a": }', "{1: 2}", '{"a": 1, "a": 2}', "nul", ""])
+@pytest.mark.parametrize("text", ["[1, 2", '{"a";1}', '{"a": }', "{1: 2}", '{"a": 1, "a": 2}', "nul", ""])
 def test_a_text_that_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(CannotChange):
         read_json(text)
 
 
-def test_the_commands_show_a_plan_then_wrap_and_unwrap(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+Run = Callable[..., tuple[int | str | None, str]]
+
+
+@pytest.fixture
+def run(machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command on the machine: its exit status, and what it printed."""
     monkeypatch.setenv("HOME", str(machine.home))
     monkeypatch.chdir(machine.here)
-    place = ["--data-dir", str(machine.folder.parent)]
 
     def run(*words: str) -> tuple[int | str | None, str]:
         with pytest.raises(SystemExit) as end:
-            main([*words, *place])
+            main([*words, "--data-dir", str(machine.folder.parent)])
         return end.value.code, capsys.readouterr().out
 
+    return run
+
+
+def test_the_commands_show_a_plan_then_wrap_and_unwrap(machine: Machine, run: Run) -> None:
     status, said = run("wrap", "--all")
     assert status == 0 and "Nothing was changed. To wrap 9 servers" in said and machine.read() == FILES
     status, said = run("wrap", "--all", "--yes", "--trust")
@@ -318,3 +428,209 @@ def test_the_commands_show_a_plan_then_wrap_and_unwrap(
     status, said = run("unwrap")
     assert status == 1 and "Left, because they were changed, too: git" in said
     assert {**machine.read(), "~/.cursor/mcp.json": ""} == {**FILES, "~/.cursor/mcp.json": ""}
+
+
+def test_only_a_file_that_was_to_change_and_did_not_is_a_failure_of_the_command(
+    machine: Machine, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.path(".mcp.json").chmod(0o444)
+    closed, write = machine.path("~/.cursor/mcp.json"), ClientFile.replace
+
+    def refuse(path: Path, content: bytes) -> None:
+        if path == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        write(path, content)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(ClientFile, "replace", staticmethod(refuse))
+        status, said = run("wrap", "--all", "--yes")
+    assert status == 1, said
+    assert f"Not changed: {closed}: " in said and "Not changed: .mcp.json" not in said
+    status, said = run("wrap", "--all", "--yes")
+    assert status == 0 and f"Changed: {closed}" in said and "it is read-only" in said
+
+
+def test_a_file_that_may_not_be_read_is_named_and_the_others_are_wrapped(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, read = machine.path("~/.cursor/mcp.json"), Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+
+    planned = {each.path: each for each in machine.plan()}
+
+    assert "Permission denied" in planned[closed].left
+    assert sum(bool(each.changed) for each in planned.values()) == len(FILES) - 1
+
+
+def test_what_could_not_be_written_is_undone_by_doing_nothing(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, write = machine.path("~/.cursor/mcp.json"), ClientFile.replace
+
+    def refuse(path: Path, content: bytes) -> None:
+        if path == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        write(path, content)
+
+    monkeypatch.setattr(ClientFile, "replace", staticmethod(refuse))
+    assert str(closed) not in {each.file for each in apply(machine.folder, machine.plan())}
+
+    assert all(each.complete for each in restore(machine.folder))
+    assert machine.read() == FILES and restore(machine.folder) == []
+
+
+def test_unwrapping_that_was_killed_goes_on_where_it_was(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply(machine.folder, machine.plan())
+    with monkeypatch.context() as killed:
+        write, left = clients._write_changes, [3]
+
+        def die(*given: Any) -> None:
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+            write(*given)
+
+        killed.setattr(clients, "_write_changes", die)
+        with pytest.raises(KeyboardInterrupt):
+            restore(machine.folder)
+
+    assert all(each.complete for each in restore(machine.folder))
+    assert machine.read() == FILES
+
+
+def test_a_wrapped_server_with_another_name_is_named_and_its_copy_stays(machine: Machine) -> None:
+    apply(machine.folder, machine.plan())
+    machine.edit(".mcp.json", '"files": {', '"notes": {')
+    machine.edit("~/.codex/config.toml", "[mcp_servers.lone]", "[mcp_servers.alone]")
+
+    results = {each.file: each for each in restore(machine.folder)}
+
+    for name, server in ((".mcp.json", "notes"), ("~/.codex/config.toml", "alone")):
+        found = results[str(machine.path(name))]
+        assert not found.complete and server in found.said
+    assert {CLAUDE, CODEX} <= {each.read_bytes().decode() for each in machine.folder.iterdir()}
+
+
+def test_two_clients_with_one_server_keep_the_file_that_both_need(machine: Machine) -> None:
+    tracker = json.dumps({"mcpServers": {"tracker": json.loads(CLAUDE)["mcpServers"]["tracker"]}})
+    for name in (".mcp.json", "~/.cursor/mcp.json"):
+        machine.path(name).write_text(tracker)
+    planned = machine.plan()
+    machine.path("~/.cursor/mcp.json").write_text(f"{tracker}\n")
+    first = next(each for each in apply(machine.folder, planned) if each.configs)
+    assert all(Path(each).is_file() for each in first.configs)
+
+    apply(machine.folder, machine.plan())
+    machine.path(".mcp.json").write_text("{ no json")
+    restore(machine.folder)
+    assert all(Path(each).is_file() for each in first.configs)
+    assert machine.path("~/.cursor/mcp.json").read_text() == f"{tracker}\n"
+
+
+def test_a_copy_is_never_that_of_another_file_with_the_same_content(machine: Machine) -> None:
+    names = ("~/.cursor/mcp.json", ".cursor/mcp.json")
+    for name in names:
+        machine.path(name).parent.mkdir(parents=True, exist_ok=True)
+        machine.path(name).write_text(DESKTOP)
+    paths = [machine.path(name) for name in names]
+    apply(machine.folder, [each for each in machine.plan() if each.path in paths])
+    wrapped = machine.path(names[1]).read_bytes()
+    machine.path(names[1]).write_text("{ no json")
+    restore(machine.folder)
+
+    apply(machine.folder, [each for each in machine.plan() if each.path == paths[0]])
+    machine.path(names[1]).write_bytes(wrapped)
+    assert all(each.complete for each in restore(machine.folder))
+    assert {machine.path(name).read_text() for name in names} == {DESKTOP}
+
+
+def plan_one(machine: Machine, name: str, text: str) -> PlannedFile:
+    machine.path(name).write_bytes(text.encode())
+    return next(each for each in machine.plan() if each.path == machine.path(name))
+
+
+@pytest.mark.parametrize(
+    ("trust", "asks"),
+    [
+        (True, "reads pass, every other call asks"),
+        (False, "every call asks, until a rule or --trust says otherwise"),
+    ],
+)
+def test_a_plan_says_of_each_server_what_asks_and_what_it_starts(
+    machine: Machine, trust: bool, asks: str
+) -> None:
+    remote = '{"serverUrl": "http://localhost:9/mcp"}'
+    text = f'{{"mcpServers": {{"time": {{"command": "x", "args": ["y"]}}, "near": {remote}, "odd": 7}}}}'
+    planned = plan_one(machine, "~/.cursor/mcp.json", text)
+    assert [*describe([planned], trust=trust)][1:] == [
+        f"  time, as time-cursor: {asks}",
+        "    x y",
+        f"  near: {asks}",
+        "    http://localhost:9/mcp",
+        "  odd: left, it is no object",
+    ]
+
+
+def test_an_address_on_this_machine_needs_no_headers_and_an_entry_keeps_its_variables(
+    machine: Machine,
+) -> None:
+    near = {"serverUrl": "http://localhost:9/mcp"}
+    far = {"url": "https://far.example/é", "headers": {"x": "${TRACKER_TOKEN}"}, "env": {"MORE": "é"}}
+    text = json.dumps({"mcpServers": {"near": near, "far": far}}, ensure_ascii=False)
+    apply(machine.folder, [plan_one(machine, "~/.cursor/mcp.json", text)])
+
+    after = machine.path("~/.cursor/mcp.json").read_bytes().decode()
+    entries = json.loads(after)["mcpServers"]
+    (remote,) = open_profile(entries["near"]).servers
+    assert (remote.url, remote.headers) == ("http://localhost:9/mcp", {})
+    assert entries["far"]["env"] == {"MORE": "é", "TRACKER_TOKEN": "${TRACKER_TOKEN}"} and "é" in after
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '{"command": "x", "args": [1]}',
+        '{"command": "x", "args": "y"}',
+        '{"args": []}',
+        '{"command": "x", "env": ["A"]}',
+    ],
+)
+def test_an_entry_that_starts_no_command_of_texts_is_left(machine: Machine, entry: str) -> None:
+    planned = plan_one(machine, "~/.cursor/mcp.json", f'{{"mcpServers": {{"a": {entry}}}}}')
+    assert [row.left for row in planned.entries] == ["it has no command with a list of texts as args"]
+
+
+def test_only_a_client_with_projects_has_servers_below_another_name(machine: Machine) -> None:
+    text = '{"": {"x": {"mcpServers": {"a": {"command": "x"}}}}}'
+    assert plan_one(machine, "~/.cursor/mcp.json", text).entries == []
+
+
+def test_a_table_keeps_its_line_ends_and_gets_its_arguments_below_its_command(machine: Machine) -> None:
+    def write(first: str, last: str) -> str:
+        lines = ["[mcp_servers.a]", "timeout = 20", *first.splitlines(), "", "[mcp_servers.web]"]
+        lines += ['url = "https://w.example"', "", "[mcp_servers.b]", *last.splitlines()]
+        return "\r\n".join(lines)
+
+    def wrap_as(name: str, command: str) -> str:
+        args = json.dumps([*WORDS[1:], "--name", name, "--", command], ensure_ascii=False)
+        return f'command = "/opt/assent"\nargs = {args}'
+
+    planned = plan_one(machine, "~/.codex/config.toml", write('command = "é"', 'command = "y"'))
+    assert [row.left for row in planned.entries] == ["", "Codex signs in to this address itself", ""]
+    apply(machine.folder, [planned])
+    after = machine.path("~/.codex/config.toml").read_bytes().decode()
+    assert after == write(wrap_as("a", "é"), wrap_as("b", "y")) + "\r\n"
+
+
+def test_what_is_planned_can_be_applied_in_a_folder_whose_parents_are_not_there(machine: Machine) -> None:
+    folder = machine.folder / "not" / "there"
+    files = plan(folder, machine.home, machine.here, WORDS, BASE_URL, trust=False)
+    assert len(apply(folder, files)) == len(FILES)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.support.scripted import ScriptedRow, ScriptedStore
 from tests.support.surfaces import ManualClock
 
@@ -15,11 +16,23 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.outcomes import Delivered, NotSent, OutcomeUnknown
 from assent.gate.records import Effect
 from assent.ports import Transaction
-from assent_wrap.connector import BEFORE_CHARS, CallConnector, _read_present
-from assent_wrap.effects import CALL, CONNECTORS, CallDetails, make_call
+from assent_wrap import connector as connector_module
+from assent_wrap.connector import BEFORE_CHARS, AcceptConnector, CallConnector, _read_present
+from assent_wrap.effects import (
+    ACCEPT,
+    CALL,
+    CONNECTORS,
+    AcceptDetails,
+    CallDetails,
+    ToolOffer,
+    make_acceptance,
+    make_call,
+    write_definition,
+)
 from assent_wrap.listing import compute_pin
-from assent_wrap.profiles import DiffTemplate, Profile, ServerRules, ToolRule, UpstreamSpec
+from assent_wrap.profiles import DiffTemplate, Mode, Profile, ServerRules, ToolRule, UpstreamSpec
 from assent_wrap.repository import FIELD, identify
+from assent_wrap.rules import StandingRule, WorkspaceRule
 from assent_wrap.transports import RpcError, Unanswered, Unsent
 from assent_wrap.upstreams import Upstream, Upstreams
 
@@ -94,6 +107,7 @@ async def test_a_tool_reads_what_a_call_replaces_if_an_agent_may_call_it_without
         ({"content": [{"text": "a"}], "isError": False}, "a"),
         ({"content": [{"text": "a"}], "isError": True}, ""),
         ({"content": "a"}, ""),
+        ({}, ""),
         ({"content": [{"text": "x" * (BEFORE_CHARS + 1)}]}, "x" * BEFORE_CHARS),
         (RpcError(-32000, "no such file"), ""),
     ],
@@ -106,6 +120,95 @@ async def test_the_text_that_a_call_would_replace_is_what_its_reader_answers(
 
     assert await _read_present(server, template, {"file": "a.txt", "content": "new"}) == text
     assert server.asked == [{"name": "look", "arguments": {"path": "a.txt"}}]
+
+
+def stand(mode: Mode, server: str = "notes", tool: str = "look") -> StandingRule:
+    return StandingRule(
+        rule=WorkspaceRule(name="r", server=server, tools=(tool,), mode=mode, source={}),
+        seal="",
+        by="someone",
+        at_ms=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("standing", "may"),
+    [
+        ([stand("gate")], False),
+        ([stand("hide")], False),
+        ([stand("pass")], True),
+        ([stand("gate", server="files")], True),
+        ([stand("gate", tool="store")], True),
+        ([stand("pass"), stand("gate")], False),
+    ],
+)
+async def test_no_tool_reads_that_a_rule_of_the_workspace_asks_about_or_hides(
+    standing: list[StandingRule], may: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def list_rules(*_: Any) -> list[StandingRule]:
+        return standing
+
+    monkeypatch.setattr(connector_module, "list_rules", list_rules)
+    pins = [ScriptedRow(server="notes", tool="look", pin=compute_pin(LOOK), hinted=1)]
+    services = SimpleNamespace(store=ScriptedStore(**{"wrap.list_wrap_pins": pins}))
+    connector = CallConnector(cast(Any, services), cast(Any, None), cast(Any, None), INFO)
+
+    server = Answering({}, STORE, LOOK)
+    assert await connector._may_read(LOCAL_WORKSPACE, server, TRUSTED, "look", frozen=False) is may
+
+
+OFFER = ToolOffer(name="look", pin=compute_pin(LOOK), after=write_definition(LOOK))
+TRUSTING = Profile(servers=(UpstreamSpec(name="notes", command=("notes",)),), rules={"notes": PASSED})
+
+
+@pytest.mark.parametrize(
+    ("offer", "standing", "profiles", "accepted"),
+    [
+        (OFFER, [], [], True),
+        (OFFER, [stand("pass")], [], False),
+        (OFFER, [], [TRUSTING], False),
+        # What it says of itself counts once it was accepted.
+        (OFFER, [], [replace(TRUSTING, rules={"notes": TRUSTED})], True),
+        (OFFER, [stand("pass")], [TRUSTING], False),
+        (replace(OFFER, passes=True), [stand("pass")], [TRUSTING], True),
+        (replace(OFFER, passes=True), [], [], True),
+        (replace(OFFER, pin=compute_pin(STORE)), [], [], False),
+    ],
+)
+async def test_a_definition_is_accepted_as_it_was_shown_and_by_the_rules_of_that_time(
+    offer: ToolOffer,
+    standing: list[StandingRule],
+    profiles: list[Profile],
+    accepted: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[Any] = []
+
+    def give(found: Any) -> Any:
+        async def read(*_: Any) -> Any:
+            return found
+
+        return read
+
+    class Store:
+        write = staticmethod(give(None))
+
+    monkeypatch.setattr(connector_module, "list_rules", give(standing))
+    monkeypatch.setattr(connector_module, "list_profiles", give(profiles))
+    monkeypatch.setattr(connector_module, "list_pins", give({}))
+    monkeypatch.setattr(connector_module, "partial", lambda _, *given: written.append(given))
+    services = SimpleNamespace(store=Store(), clock=ManualClock())
+    connector = AcceptConnector(cast(Any, services), next(each for each in CONNECTORS if each.id == ACCEPT))
+    effect = make_acceptance(AcceptDetails(server="notes", command="notes", folder="/srv", tools=(offer,)))
+    ctx = cast(Any, SimpleNamespace(workspace_id=LOCAL_WORKSPACE))
+
+    if not accepted:
+        with pytest.raises(NotSent) as refused:
+            await connector.perform(ctx, effect)
+        assert (refused.value.curable, written) == (False, [])
+        return
+    assert await connector.perform(ctx, effect) == Delivered(effect.digest())
+    assert [given[:3] for given in written] == [(LOCAL_WORKSPACE, "notes", (offer,))]
 
 
 KEY = b"a key of wrapped servers"
@@ -141,7 +244,8 @@ async def test_a_call_whose_server_is_not_known_any_more_is_not_made(profile: Pr
     server = Answering({}, STORE)
     connector, effect = connect(server, profile)
 
-    assert await connector._find_server(LOCAL_WORKSPACE, effect) == (ServerRules(), None)
+    assert await connector._find_server(LOCAL_WORKSPACE, effect) is None
+    assert await connector.addressed(LOCAL_WORKSPACE, effect) is effect
     with pytest.raises(NotSent) as refused:
         await connector.perform(cast(Any, SimpleNamespace(workspace_id=LOCAL_WORKSPACE)), effect)
     assert not refused.value.curable and server.asked == []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -11,9 +12,10 @@ from assent.gate.effects import EffectType, Scene
 from assent.gate.records import Effect
 from assent.gate.views import Diff, Facts, Field, Severity, Table, View
 from assent.kernel.limits import MAX_CONTENT_CHARS
+from assent.kernel.refusals import Refusal
 from assent_wrap import agent_calls, effects
 from assent_wrap.agent_calls import AgentCall, AgentConnector
-from assent_wrap.effects import AcceptDetails, CallDetails, ToolOffer
+from assent_wrap.effects import AcceptDetails, CallDetails, CallUndo, ToolOffer
 
 SCENE = Scene(workspace_id="ws_1", base_url="https://assent.example", connector=effects.CONNECTORS[0])
 
@@ -387,3 +389,72 @@ def test_what_an_agent_says_about_a_call_is_marked_as_its_word() -> None:
 def test_the_verb_of_an_agents_call_has_only_plain_characters() -> None:
     effect = agent_calls.make_effect(AgentCall(source="langgraph", tool="run it; " + "x" * 100), {})
     assert effect.verb == ("run_it_" + "x" * 100)[:80]
+
+
+@pytest.mark.parametrize(
+    ("output", "result"),
+    [
+        ({"structuredContent": {"id": 7}, "content": [{"text": '{"id": 8}'}]}, {"id": 7}),
+        ({"content": ["?", {"type": "image"}, {"text": '{"id": 8}'}, {"text": "{}"}]}, {"id": 8}),
+        ({"content": [{"text": "stored"}]}, None),
+        ({"content": None}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_what_a_call_answered_is_its_structured_content_or_its_first_text_as_json(
+    output: Any, result: Any
+) -> None:
+    assert effects.read_result(output) == result
+
+
+UNDO = CallUndo(
+    tool="drop_note", pin="sha256:2", arguments={"id": "result.note.id", "path": "arguments.path"}
+)
+
+
+def answered(output: Any) -> Any:
+    stored = effects.show_present(call({"undo": UNDO}, path="a.txt", text="new"), "old", 0)
+    return cast(Any, SimpleNamespace(metadata={"output": output}, effect=stored))
+
+
+def test_a_call_is_taken_back_by_what_it_asked_and_what_it_was_answered() -> None:
+    action = answered({"structuredContent": {"note": {"id": 7}}})
+    reverse = effects.CALL_FAMILY.reverse
+    assert callable(reverse)
+    way = reverse(action.effect)
+    assert way is not None
+    made = way.make(action)
+    assert (made.connector, made.verb) == (effects.CALL, "drop_note")
+    assert made.arguments == {"id": 7, "path": "a.txt"}
+    assert reverse(call(path="a.txt")) is None
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"structuredContent": {"note": {"id": 7}}, "isError": True},
+        {"structuredContent": {"note": "7"}},
+        {"structuredContent": {"note": {}}},
+        {"structuredContent": {}},
+        None,
+    ],
+)
+def test_a_call_whose_result_does_not_say_what_to_take_back_is_not_taken_back(output: Any) -> None:
+    with pytest.raises(Refusal) as refused:
+        effects._make_reverse(UNDO, answered(output))
+    assert [each.path for each in refused.value.recovery().problems or ()] == ["actionId"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fits"),
+    [
+        ("path", 2**53 - 1, True),
+        ("path", 2**53, False),
+        ("path", True, True),
+        ("p\u0430th", "x", True),
+        ("p\0th", "x", False),
+    ],
+)
+def test_arguments_are_refused_that_programs_read_differently(name: str, value: Any, fits: bool) -> None:
+    assert bool(find_paths(call(**{name: value}))) is not fits

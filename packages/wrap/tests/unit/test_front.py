@@ -22,7 +22,8 @@ from assent.sdk import Failure
 from assent_wrap import commands, front, hook
 from assent_wrap.adapters.claude_code import HookAnswer
 from assent_wrap.extension import EXTENSION
-from assent_wrap.front import LOST, SERVER_ERROR, TRIES, CannotWrap, Front, WrapOrder, read_order
+from assent_wrap.front import LOST, SERVER_ERROR, TRIES, CannotWrap, Front, read_order
+from assent_wrap.orders import WrapOrder
 
 Pair = tuple[socket.socket, socket.socket]
 

@@ -15,6 +15,7 @@ from assent.ports import Transaction
 from assent.serving.gateway import ForeignCall
 from assent_wrap import gateway as gateway_module
 from assent_wrap import repository
+from assent_wrap.extension import EXTENSION, read_settings_files
 from assent_wrap.gateway import (
     ASK_MS,
     CALLS,
@@ -31,6 +32,7 @@ from assent_wrap.gateway import (
 from assent_wrap.listing import OfferedTool, compute_pin
 from assent_wrap.profiles import BadProfile, Mode, Profile, ServerRules, ToolRule, UpstreamSpec
 from assent_wrap.rules import Observed, propose_rules
+from assent_wrap.transports import Unsent
 from assent_wrap.upstreams import Upstream
 
 WORKSPACE = LOCAL_PRINCIPAL.workspace_id
@@ -126,12 +128,24 @@ def test_files_of_the_settings_that_cannot_be_used_are_refused_by_their_name(
 
     with pytest.raises(BadProfile, match=r"mcp\.json"):
         read_files(config, None)
-    with pytest.raises(BadProfile, match=r"mcp\.json"):
-        Gateway(cast(Any, SimpleNamespace(clock=None)), {"wrap_config": str(config)}).check()
+    with pytest.raises(ValueError, match=r"mcp\.json"):
+        read_settings_files({"wrap_config": config, "wrap_rules": None})
+
+
+def test_the_doctor_says_which_file_cannot_be_used_and_what_to_do(tmp_path: Path) -> None:
+    config = tmp_path / "mcp.json"
+    settings = {"wrap_config": config, "wrap_rules": None}
+    [wrong] = EXTENSION.check(settings)
+    assert (wrong.ok, wrong.fix) == (False, "Correct the file, or leave wrap_config out.")
+    assert str(config) in wrong.detail
+    config.write_text('{"mcpServers": {"files": {"command": "/bin/true"}}}')
+    [right] = EXTENSION.check(settings)
+    assert (right.ok, right.detail) == (True, str(config))
 
 
 def test_settings_without_a_file_are_right() -> None:
-    Gateway(cast(Any, SimpleNamespace(clock=None)), {}).check()
+    read_settings_files({"wrap_config": None})
+    assert list(EXTENSION.check({"wrap_config": None})) == []
 
 
 def test_tools_are_arranged_again_for_other_definitions_servers_or_acceptances() -> None:
@@ -278,3 +292,33 @@ async def test_first_tools_of_a_server_are_accepted_and_later_ones_are_asked_abo
     # Where a person could not be asked yet, the next list tries again.
     assert (await gateway._find_tools(call) is first) is may_ask
     assert len(gateway.asked) == (1 if may_ask else 2)
+
+
+class Broken(Listing):
+    async def list_tools(self) -> tuple[dict[str, Any], ...]:
+        raise Unsent("files does not start")
+
+
+async def test_a_server_that_fails_keeps_no_other_servers_tool_from_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    servers = [Listing("notes", "look"), Broken("files")]
+    pin = ScriptedRow(server="notes", tool="look", pin=compute_pin(servers[0]._offered[0]), hinted=0)
+    gateway, call = Asking(servers, pin), ForeignCall(LOCAL_PRINCIPAL, "p", 0)
+    passed = ServerRules(tools=(ToolRule(match="look", mode="pass"),))
+    profile = Profile(servers=tuple(each.spec for each in servers), rules={"notes": passed})
+    gateway._profiles[(WORKSPACE, "p")] = profile
+
+    def answer(found: Any) -> Any:
+        async def give(*_: Any) -> Any:
+            return found
+
+        return give
+
+    monkeypatch.setattr(gateway, "_find_rules", answer(()))
+    monkeypatch.setattr(gateway, "_pass", answer({"content": []}))
+    monkeypatch.setattr(gateway._services, "find_freeze", answer(None), raising=False)
+
+    assert await gateway.call_tool(call, {"name": "look"}) == {"content": []}
+    missing = await gateway.call_tool(call, {"name": "read"})
+    assert missing is not None and "files does not start" in str(missing)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from assent.sdk import Severity
+from assent_wrap.orders import list_unpassed
 from assent_wrap.profiles import (
     MAX_NAME_CHARS,
     MAX_SERVERS,
@@ -24,7 +25,6 @@ from assent_wrap.profiles import (
     read_order,
     read_rules,
 )
-from assent_wrap.variables import list_unpassed
 
 NAMES = frozenset({"files"})
 OWN = frozenset({"chieflab_get_action"})

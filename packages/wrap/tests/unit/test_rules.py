@@ -158,7 +158,7 @@ def test_a_rule_is_a_sentence() -> None:
     when = {"trusted": True, "caller": "claude", **SELECTS}
     assert describe_rule(read_rule(write(when=when, until="2027-01-15T08:00:00Z", calls=20))) == (
         "Calls of read_query of db pass if the server is trusted and the caller is claude and the argument query "
-        "begins with SELECT and does not contain ;, until 2027-01-15T08:00:00.000Z, at most 20 times."
+        "begins with “SELECT” and does not contain “;”, until 2027-01-15T08:00:00.000Z, at most 20 times."
     )
     assert describe_rule(read_rule(write("hide"))) == "Calls of read_query of db are hidden."
 
@@ -171,12 +171,14 @@ def test_a_rule_is_a_sentence() -> None:
         ("createInvoice", {}, True),
         ("sender", {}, False),
         ("HTTPPost", {}, True),
-        ("drop", {"destructiveHint": True}, True),
+        ("put", {"destructiveHint": True}, True),
         ("fetch", {"openWorldHint": True}, True),
-        ("drop", {"destructiveHint": False}, False),
+        ("put", {"destructiveHint": False}, False),
+        ("drop", {"destructiveHint": False}, True),
+        ("delete_all", {}, True),
     ],
 )
-def test_a_tool_that_may_publish_send_or_charge_is_known_by_its_verb_or_hint(
+def test_a_tool_that_may_publish_send_charge_or_delete_is_known_by_its_verb_or_hint(
     name: str, hints: dict[str, Any], acts: bool
 ) -> None:
     assert may_act({"name": name, "annotations": hints}) is acts
@@ -215,6 +217,7 @@ def test_proposed_rules_cover_as_many_of_the_observed_calls_as_they_say() -> Non
         offer("list_tables"),
         offer("mixed", a=text),
         offer("send_mail", to=text),
+        offer("delete_all"),
         offer("look", "pass"),
         offer("unused"),
     ]
@@ -227,6 +230,7 @@ def test_proposed_rules_cover_as_many_of_the_observed_calls_as_they_say() -> Non
         Observed("mixed", "", "", 9),
         Observed("mixed", "a", "alpha", 1),
         Observed("send_mail", "", "", 4),
+        Observed("delete_all", "", "", 1),
         Observed("look", "", "", 4),
     ]
 
@@ -236,7 +240,10 @@ def test_proposed_rules_cover_as_many_of_the_observed_calls_as_they_say() -> Non
     assert [each.tools for each in rules] == [("read_query",), ("list_tables",)]
     assert "# 8 calls of read_query would have asked; this lets 7 of them pass." in proposed
     assert "# 3 calls of list_tables would have asked; this lets 3 of them pass." in proposed
-    assert "# 9 calls of mixed would have asked." in proposed and "# 4 calls of send_mail" in proposed
+    few = "Fewer than half of them have a text that begins with one of a few words, so no rule is proposed."
+    assert f"# 9 calls of mixed would have asked. {few}" in proposed
+    assert "# 4 calls of send_mail" in proposed
+    assert "# 1 call of delete_all would have asked. It may publish" in proposed
     standing = [StandingRule(rule=each, seal="", by="", at_ms=0) for each in rules]
     passed = [decide(*standing, about=call({"query": each})) == "pass" for each in queries]
     assert passed.count(True) == 7

@@ -13,14 +13,12 @@ import pytest
 from msgspec.structs import replace
 
 from assent_wrap import transports
+from assent_wrap.http_transport import INVALID_REQUEST, SERVER_ERROR, HttpLink
 from assent_wrap.profiles import UpstreamSpec
 from assent_wrap.transports import (
-    INVALID_REQUEST,
     MAX_MESSAGE_BYTES,
     MAX_UNASKED,
     MAX_UNREADABLE,
-    SERVER_ERROR,
-    HttpLink,
     RpcError,
     StdioLink,
     Unanswered,
@@ -258,7 +256,7 @@ async def test_the_modern_era_repeats_method_and_name_in_headers(
         return httpx.Response(200, json=DONE)
 
     async with at_address(handle) as link:
-        link.modern, link.version = modern, version
+        link.begin(version, modern=modern)
         await link.request(method, params, 5)
     (request,) = sent
     assert {name: text for name, text in request.headers.items() if name.startswith("mcp-")} == headers
@@ -393,6 +391,10 @@ async def test_answers_over_pipes_find_their_requests_in_any_order() -> None:
             (1, {"n": 1}),
             (2, {"n": 2}),
         ]
+        again = await send(link, process)
+        process.say({"jsonrpc": "2.0", "id": 3, "result": {}})
+        async with asyncio.timeout(5):
+            assert await again == {}
         assert link.closed is None
 
 
@@ -409,6 +411,11 @@ def ends_with(lines: Iterable[Any]) -> Callable[[Process], None]:
         (ends_with([b"  "] * (MAX_UNREADABLE + 1)), None),
         (ends_with([{"jsonrpc": "2.0", "method": "a"}] * MAX_UNASKED), None),
         (ends_with([{"jsonrpc": "2.0", "method": "a"}] * (MAX_UNASKED + 1)), "sends messages without end"),
+        (ends_with([{"jsonrpc": "2.0", "id": 99, "result": {}}] * MAX_UNASKED), None),
+        (
+            ends_with([{"jsonrpc": "2.0", "id": 99, "result": {}}] * (MAX_UNASKED + 1)),
+            "sends messages without end",
+        ),
         (lambda process: process.stdout.feed_data(b"x" * (MAX_MESSAGE_BYTES + 1)), "sent a message over"),
         (
             lambda process: process.end(b"first\nno such file\n\n"),
@@ -527,3 +534,34 @@ async def test_a_command_that_cannot_be_started_is_named_with_the_reason_alone(
     with pytest.raises(Unsent) as error:
         await StdioLink.start(replace(SPEC, command=(command,), cwd=folder), {}, person.asked, person.tell)
     assert str(error.value) == f"{command} cannot be started: {why}"
+
+
+async def test_a_server_is_answered_so_many_requests_at_a_time() -> None:
+    class Busy(Person):
+        free = asyncio.Event()
+
+        async def asked(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+            await self.free.wait()
+            return {}
+
+    process, person = Process(), Busy()
+    async with at_process(process, person) as link:
+        process.say(*({"jsonrpc": "2.0", "id": each, "method": "ping"} for each in range(MAX_UNREADABLE + 1)))
+        waiting = await send(link, process)
+        process.say({"jsonrpc": "2.0", "id": 1, "result": {}})
+        await waiting  # by then its requests are read
+        person.free.set()
+        for _ in range(MAX_UNREADABLE):
+            await process.stdin.written.acquire()
+    answered = [each["id"] for each in process.stdin.lines if "method" not in each]
+    assert answered == list(range(MAX_UNREADABLE))
+
+
+async def test_a_connection_is_closed_while_its_server_says_nothing() -> None:
+    process, person = Process(), Person()
+    link = StdioLink(cast(Any, process), "files", person.asked, person.tell)
+    waiting = await send(link, process)
+    await link.close()
+    assert (link.closed, process.stdin.is_closing()) == ("files was closed", True)
+    with pytest.raises(Unanswered, match="files was closed"):
+        await waiting

@@ -95,6 +95,9 @@ class ScriptedLink:
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         self.sent.append((method, params))
 
+    def begin(self, version: str, *, modern: bool) -> None:
+        self.begun = (version, modern)
+
     async def close(self) -> None:
         self.closed = "closed"
 
@@ -121,6 +124,7 @@ async def test_a_server_is_modern_if_it_says_so_and_is_greeted_otherwise(
     await server._negotiate(link)
     greeted = [method for method, _ in link.sent]
     assert server.modern is modern
+    assert link.begun == (MODERN_PROTOCOL_VERSIONS[-1] if modern else LATEST_HANDSHAKE_VERSION, modern)
     assert server.capabilities == {"tools": {}}
     assert greeted == (
         ["server/discover"] if modern else ["server/discover", "initialize", "notifications/initialized"]

@@ -13,6 +13,7 @@ from tests.support.cli.fixtures import Assent
 from tests.support.warm_processes import ASSENT, Process
 
 from assent_conform.emulate import EMULATED
+from assent_conform.emulators.__main__ import host_all
 
 
 @pytest.mark.slow
@@ -35,6 +36,11 @@ def test_the_printed_line_connects_each_emulated_provider(
         assert done.code == 0, done.err
         assert (done.data["provider"], done.data["connected"]) == (provider, True)
         assert found["ledger"] == str(tmp_path / f"{provider}.jsonl")
+
+
+def test_ledgers_go_to_a_folder_that_is_made_for_them(tmp_path: Path) -> None:
+    host_all(tmp_path / "new" / "ledgers")
+    assert {each.suffix for each in (tmp_path / "new" / "ledgers").iterdir()} == {".jsonl"}
 
 
 def test_a_provider_without_an_emulator_is_refused_with_those_that_have_one(assent: Assent) -> None:

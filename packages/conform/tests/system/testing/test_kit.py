@@ -78,13 +78,13 @@ def test_an_output_may_have_the_types_of_arguments_and_an_id_may_be_a_number() -
     assert (done.external_id, done.output) == ("7", {"sold": [{"price": "1.50 EUR", "rate": "0.10"}]})
 
 
-def test_the_sentence_of_an_effect_without_arguments_names_none() -> None:
+def test_the_sentence_of_an_effect_is_that_of_its_docstring_and_names_no_arguments_without_any() -> None:
     @assent.Operator("kit-bell").effect()
     def ring() -> assent.Receipt:
         """Ring the bell. USE WHEN asked."""
         return assent.Receipt("rung")
 
-    assert prepare(ring, {}).view.sentence == "Runs “Ring”."
+    assert prepare(ring, {}).view.sentence == "Ring the bell. It runs once."
 
 
 def test_approved_arguments_are_read_beside_the_event_loop() -> None:

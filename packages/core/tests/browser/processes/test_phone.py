@@ -130,7 +130,7 @@ class Taps:
     async def approve(self) -> None:
         """Approve what the page of a run shows: the button, and the one that says what happens."""
         form = self.page.locator("form[data-decision=approve]")
-        button = self.page.locator("details", has=form).locator("summary")
+        button = self.page.locator("details", has=form).locator("> summary")
         await expect(button).to_be_in_viewport()
         sizes = await self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert sizes[0] <= sizes[1]

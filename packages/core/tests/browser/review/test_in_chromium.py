@@ -14,11 +14,10 @@ from tests.support.chromium import closed
 from tests.support.effort import PROVE, pairs
 from tests.support.review.browser import SIZES, Watched, served, watched
 from tests.support.review.hostile import CORPUS
-from tests.support.review.kit import TEXT, Server, mail, post
+from tests.support.review.kit import TEXT, Server, mail, post, put_everywhere
 from tests.support.review.states import every_state
 
 from assent.engine.actions import actions
-from assent.gate.records import Media
 
 pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
@@ -146,6 +145,8 @@ async def test_it_can_be_used_with_the_keyboard_alone(server: Server, browser: B
     await page.locator("details.approve > summary").focus()
     await page.keyboard.press("Enter")
     await page.keyboard.press("Tab")
+    await expect(page.get_by_text("Add a comment").and_(page.locator(":focus"))).to_be_visible()
+    await page.keyboard.press("Tab")
     await page.keyboard.type("Ada")
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
@@ -198,20 +199,7 @@ async def hostile_run(server: Server) -> str:
     run = await server.stage(*(mail(warnings=(payload,), recommendations=(payload,)) for payload in CORPUS))
     for staged, payload in zip(run.actions, CORPUS, strict=True):
         action = await server.action(staged.id)
-        effect = msgspec.structs.replace(
-            action.effect,
-            body=payload,
-            subject=payload,
-            title=payload,
-            html=payload,
-            sender=payload,
-            preheader=payload,
-            recipients=(payload,),
-            link=payload,
-            media=(Media(kind=payload, url=payload, alt=payload),),
-            target={payload: payload},
-            details={payload: payload},
-        )
+        effect = put_everywhere(action.effect, payload)
         changed = msgspec.structs.replace(action, effect=effect, digest=effect.digest())
         await server.app.store.write(partial(actions.put_without_event, changed))
     browser = await server.opened(run)

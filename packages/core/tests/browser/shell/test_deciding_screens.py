@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 from tests.support.review.hostile import CORPUS
 from tests.support.review.kit import Server, mail, post
 from tests.support.shell.fixtures import OpenScreen
@@ -26,6 +26,20 @@ HTML = '<h1 style="color:#0b6a4f">Hello</h1><p>Read <a href="https://example.org
 
 def silence(action: object) -> Any:
     raise OutcomeUnknown("the connection broke")
+
+
+Box = tuple[float, float, float, float]
+
+
+async def box(on: Locator) -> Box:
+    """Left, top, right and bottom of an element in the window."""
+    found = await on.bounding_box()
+    assert found is not None
+    return found["x"], found["y"], found["x"] + found["width"], found["y"] + found["height"]
+
+
+def overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def works(action: object) -> Delivered:
@@ -198,9 +212,64 @@ async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_
 
     await at.goto(f"/runs/{run.run_id}?action={decided}&open=approve")
     await card.get_by_role("button", name="Approve only").click()
-    await expect(at.page.locator(".toast").get_by_role("button", name="Undo")).to_be_in_viewport()
-    await expect(at.page.locator(f"#action-{run.actions[0].id}")).to_be_in_viewport()
+    toast, following = at.page.locator(".toast"), at.page.locator(f"#action-{run.actions[0].id}")
+    await expect(toast.get_by_role("button", name="Undo")).to_be_in_viewport()
+    await expect(following.locator("h2").first).to_be_in_viewport(ratio=1)
+    # What was said hides neither the title of the next card nor a button that decides.
+    said = await box(toast)
+    for each in (following.locator("h2").first, *await at.page.locator(".decide summary:visible").all()):
+        assert not overlap(said, await box(each)), await each.inner_text()
     await at.goto("/inbox")
     await at.ready()
     await expect(at.page.get_by_role("heading", name="With your agent")).to_be_visible()
     await expect(at.page.locator(f"#row-{decided}")).to_contain_text("Approved, not sent yet")
+
+
+async def test_an_open_sheet_stands_above_one_row_of_the_other_decisions(
+    screen: OpenScreen, server: Server
+) -> None:
+    run = await server.stage(post(body=LONG))
+    at = await screen(f"/runs/{run.run_id}")
+    bar = at.page.locator(".decide")
+    for decision in ("approve", "reject", "ask"):
+        await at.goto(f"/runs/{run.run_id}")
+        await bar.locator(f"details.{decision} > summary").click()
+        sheet = await box(bar.locator(".decision[open]"))
+        rest = [await box(each) for each in await bar.locator(".decision:not([open]) > summary").all()]
+        assert len(rest) == 3
+        assert {top for _, top, _, _ in rest} == {rest[0][1]} and rest[0][1] >= sheet[3]
+
+
+async def test_on_a_phone_the_places_hide_no_button_that_decides_about_a_plan(
+    screen: OpenScreen, server: Server
+) -> None:
+    run = await server.stage(post(body=LONG), post("x", body="A short one."))
+    at = await screen(f"/runs/{run.run_id}/plan", width=390)
+    places = await box(at.page.locator(".dock"))
+    for name in ("Approve the plan", "Approve and send"):
+        button = at.page.get_by_role("button", name=name, exact=True)
+        await expect(button).to_be_in_viewport(ratio=1)
+        assert not overlap(places, await box(button)), name
+
+
+async def test_on_a_phone_one_bar_decides_after_a_decision(screen: OpenScreen, server: Server) -> None:
+    server.provider.then = works
+    run = await server.stage(post(body=LONG), mail(), post("x", body="A short one."))
+    at = await screen(f"/runs/{run.run_id}?action={run.actions[0].id}&open=approve", width=390)
+    await at.page.get_by_role("button", name="Approve only").first.click()
+    await expect(at.page.locator(".toast")).to_be_in_viewport()
+    seen = [
+        each
+        for each in await at.page.locator(".decide-main:visible").all()
+        if overlap((0, 0, 390, 844), await box(each))
+    ]
+    assert len(seen) == 1
+
+
+async def test_an_empty_inbox_fits_into_the_window(screen: OpenScreen, server: Server) -> None:
+    at = await screen("/inbox?q=nothing+like+it")
+    heights = await at.page.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+    assert heights[0] <= heights[1]
+    for width in (1280, 390):
+        await at.page.set_viewport_size({"width": width, "height": 844})
+        await expect(at.page.get_by_role("link", name="Clear", exact=True)).to_be_in_viewport(ratio=1)

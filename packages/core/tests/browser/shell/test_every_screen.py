@@ -7,6 +7,7 @@ measured in every width. `make prove` opens each page in every width and colour 
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -29,6 +30,9 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 WIDTHS = (390, 1280, 1920)
+NARROWEST = 320
+PYTHON = re.compile(r"\b[A-Z]\w+\(\w+=")
+"""A value that a page should have put into words, such as `When(iso='…`."""
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 Look = tuple[int, Scheme]
@@ -98,7 +102,10 @@ class Guest:
             wrong += [f"{other}: {each}" for each in await violations(page, COLOUR_RULES)]
         if await page.locator("h1").count() != 1:
             wrong.append("has not one main heading")
-        for window in (width, *(each for each in WIDTHS if each != width and not PROVE)):
+        if PYTHON.search(await page.locator("body").inner_text()):
+            wrong.append("shows a value of Python")
+        others = [each for each in WIDTHS if each != width and not PROVE]
+        for window in (width, NARROWEST, *others):
             if window != width:
                 await page.set_viewport_size({"width": window, "height": 900})
             wide = await page.evaluate("document.documentElement.scrollWidth")

@@ -18,13 +18,7 @@ from assent.engine.core import journal, tenancy
 from assent.engine.core.connection_store import find_all
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.core.vault import SealBroken
-from assent.gate.connection import (
-    Account,
-    Connection,
-    ConnectionState,
-    NewConnection,
-    OpenedSecrets,
-)
+from assent.gate.connection import Account, Connection, ConnectionState, NewConnection, OpenedSecrets
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Single, Transaction

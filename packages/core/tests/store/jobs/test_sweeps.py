@@ -25,13 +25,7 @@ from assent.engine.core.jobs import JobKind, JobState
 from assent.engine.people import signup
 from assent.jobs.worker import Sweep, sweeping
 from assent.kernel.ids import WorkspaceId, uuid7
-from assent.kernel.limits import (
-    DAY_MS,
-    HOUR_MS,
-    IDEMPOTENCY_TTL_MS,
-    JOB_RETENTION_MS,
-    SIGNUP_LINK_TTL_MS,
-)
+from assent.kernel.limits import DAY_MS, HOUR_MS, IDEMPOTENCY_TTL_MS, JOB_RETENTION_MS, SIGNUP_LINK_TTL_MS
 from assent.ports import Store
 
 pytestmark = pytest.mark.anyio

@@ -206,7 +206,7 @@ async def test_an_older_release_of_a_component_is_refused(
 
     report = await migrate(empty_url, NOON, [older.component()])
 
-    assert "holds version 2 of the component acme; the installed one knows 1" in report.failures[0]
+    assert "holds version 2 of the component acme; the installed release knows 1" in report.failures[0]
     state = (await schema_state(empty_url, [older.component()])).components[0]
     assert state.problem is not None and "version 2" in state.problem
 

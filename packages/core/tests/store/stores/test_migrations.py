@@ -192,11 +192,11 @@ class TestSqlite:
         assert await store.read(versions) == [*VERSIONS, LATEST + 1]
         await store.close()
         (backup,) = files(tmp_path, "*.backup")
-        assert backup.name == "store.db.v0001-20300317T174640Z.backup"
+        assert backup.name == f"store.db.v{LATEST:04d}-20300317T174640Z.backup"
         assert backup.stat().st_mode & 0o777 == 0o600
         with closing(sqlite3.connect(backup)) as old:
             assert old.execute("SELECT body FROM events").fetchall() == [('"kept"',)]
-            assert old.execute("SELECT max(version) FROM schema_versions").fetchone() == (1,)
+            assert old.execute("SELECT max(version) FROM schema_versions").fetchone() == (LATEST,)
 
     async def test_a_file_of_another_program_is_left_alone(self, url: str, tmp_path: Path) -> None:
         with closing(sqlite3.connect(tmp_path / "store.db")) as other, other:

@@ -48,6 +48,23 @@ def names(assent: Assent) -> set[str]:
     return {each["name"] for each in assent("workspace", "list", "--json").data["workspaces"]}
 
 
+def test_what_is_said_names_the_secrets_where_they_are_and_asks_for_no_answer_where_nothing_is_unknown(
+    assent: Assent, store: str, data_dir: Path, tmp_path: Path, bare_environment: pytest.MonkeyPatch
+) -> None:
+    assert assent("init").code == 0
+    said = assent("backup", str(tmp_path / "one")).out
+    assert "elsewhere: RUN_TOKEN_SECRET, ASSENT_SECRET.\n" in said
+    done = assent("restore", str(tmp_path / "one"))
+    assert done.code == 0, done.err
+    assert "Start the server: " in done.out and "then answer" not in done.out
+    if store == "sqlite":
+        (data_dir / "run_token.secret").write_text("k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ")
+        (data_dir / "run_token.secret").chmod(0o600)
+        bare_environment.delenv("RUN_TOKEN_SECRET")
+        said = assent("backup", str(tmp_path / "two")).out
+        assert f"elsewhere: {data_dir / 'run_token.secret'}, ASSENT_SECRET.\n" in said
+
+
 def test_a_backup_is_restored_unless_its_release_or_its_secret_is_another(
     assent: Assent, store: str, tmp_path: Path, bare_environment: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from tests.support.cli.fixtures import Assent
 
-from assent.__main__ import BadUsage, parse_stdio_flags, run_stdio
+from assent.__main__ import BadUsage, parse_stdio_flags, run_background, run_stdio
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.settings.load import Loaded
 
 
 def test_init_makes_everything_and_can_be_repeated(assent: Assent, data_dir: Path) -> None:
@@ -127,6 +128,22 @@ def test_stdio_flags_are_read_by_hand() -> None:
     for wrong in (["--data-dir"], ["--prot", "1"], ["extra"]):
         with pytest.raises(BadUsage):
             parse_stdio_flags(wrong)
+
+
+def test_a_server_in_the_background_has_the_flags_of_stdio_and_a_port(
+    bare_environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[tuple[int, Path, bool]] = []
+
+    def serve(loaded: Loaded, *, for_front: bool) -> int:
+        started.append((loaded.settings.port, loaded.settings.data_dir, for_front))
+        return 0
+
+    bare_environment.setattr("assent.processes.serve.serve", serve)
+    assert run_background(["--port", "20022", f"--data-dir={tmp_path}"]) == 0
+    assert started == [(20022, tmp_path, True)]
+    assert run_background(["--port", "eighty"]) == 2
+    assert run_background(["--no-open"]) == 2
 
 
 def test_stdio_says_what_is_wrong_on_standard_error(

@@ -15,6 +15,7 @@ from tests.system.install.test_tracked_files import find_distributions
 
 from assent.__main__ import parse_stdio_flags
 from assent.cli.new import write_files
+from assent.gate.policy import PRESETS
 from assent.kernel.distribution import DISTRIBUTION, PUBLISHED, list_dependencies, uvx_words, word_install
 from assent.settings import client_config as cli_welcome
 from assent.settings.load import BadFlag, Settings, load_settings
@@ -111,12 +112,34 @@ def test_commands_survive_a_shell() -> None:
 
 
 def test_json_snippets_are_json() -> None:
-    lines = [line.strip() for line in cli_welcome.welcome_text(SETTINGS).splitlines()]
-    local, cursor, vs_code = [json.loads(line) for line in lines if line.startswith("{")]
+    settings = msgspec.structs.replace(SETTINGS, oauth=False)
+    lines = [line.strip() for line in cli_welcome.welcome_text(settings).splitlines()]
+    local, vs_code, cursor = [json.loads(line) for line in lines if line.startswith("{")]
     assert local == {"mcpServers": {"assent": cli_welcome.stdio_entry(SETTINGS)}}
     assert cursor["mcpServers"]["assent"]["url"] == "http://127.0.0.1:8080/api/mcp"
     asked = vs_code["inputs"][0]["id"]
     assert vs_code["servers"]["assent"]["headers"]["Authorization"] == f"Bearer ${{input:{asked}}}"
+
+
+def test_no_key_is_made_for_clients_that_sign_in() -> None:
+    address = "http://127.0.0.1:8080/api/mcp"
+    lines = [line.strip() for line in cli_welcome.welcome_text(SETTINGS).splitlines()]
+    claude = next(
+        shlex.split(line) for line in lines if line.startswith("claude") and "--transport http" in line
+    )
+    code = [shlex.split(line) for line in lines if line.startswith("code ")]
+    assert claude[-2:] == ["assent", address]
+    assert json.loads(code[-1][-1]) == {"name": "assent", "type": "http", "url": address}
+    assert len([line for line in lines if "keys create" in line and "runs:write" not in line]) == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "offered"), [("people", "relay"), ("relay", "people"), ("two_people", "people")]
+)
+def test_the_command_that_changes_the_policy_names_another_one(now: str, offered: str) -> None:
+    text = cli_welcome.welcome_text(SETTINGS, PRESETS[now])
+    (command,) = [line for line in text.splitlines() if "policy set" in line]
+    assert shlex.split(command)[-1] == offered
 
 
 def test_without_an_installed_script_the_interpreter_is_named(

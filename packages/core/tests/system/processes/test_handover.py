@@ -20,8 +20,9 @@ from assent.engine.core.jobs import Job, JobKind
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.jobs import kinds
 from assent.processes import stdio
-from assent.processes.listening import StdioPages, leadership_of, listen
+from assent.processes.listening import leadership_of, listen
 from assent.processes.serve import Surfaces
+from assent.processes.stdio_pages import StdioPages
 from assent.serving.edge import Credentials
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from tests.support.processes.running import (
     is_healthy,
     path_of,
 )
+
+from assent.processes.listening import MAX_PATH_BYTES, find_socket
 
 pytestmark = pytest.mark.slow
 
@@ -124,3 +127,26 @@ def test_on_postgresql_links_lead_to_the_server_of_the_same_database(
         port = int(own["deliveryUrl"].split(":")[2].partition("/")[0])
         assert fetch(port, "GET", path_of(own["deliveryUrl"]))[0] == 200
         assert b"while this chat is open" in client.seen[-1]
+
+
+def test_a_server_leads_wherever_its_data_are_and_without_a_socket_for_wrapped_servers(
+    tmp_path: Path,
+) -> None:
+    deep = tmp_path.joinpath(*["a-long-name-of-a-folder"] * 6)
+    socket_path = find_socket(deep)
+    assert len(os.fsencode(socket_path)) <= MAX_PATH_BYTES
+    socket_path.parent.rmdir()
+    deep.mkdir(parents=True, mode=0o700)
+
+    for refused in (False, True):
+        if refused:
+            socket_path.parent.mkdir(mode=0o777)
+            socket_path.parent.chmod(0o777)
+        try:
+            with Serve(deep, {"TMPDIR": str(deep)}) as server:
+                eventually(lambda: leader(deep) == ("serve", server.process.pid), "it leads")
+                assert socket_path.exists() is not refused
+                assert server.terminate() == 0
+            assert ("`assent wrap` cannot reach this server" in server.log) is refused
+        finally:
+            socket_path.parent.rmdir()

@@ -13,13 +13,8 @@ import pytest
 from tests.support.processes.running import free_port
 
 from assent.net.loopback import LOOPBACKS
-from assent.processes.listening import (
-    StdioPages,
-    bind,
-    leadership_of,
-    listen,
-    other_ports,
-)
+from assent.processes.listening import bind, leadership_of, listen, other_ports
+from assent.processes.stdio_pages import StdioPages
 from assent.serving.leader import Leadership
 from assent.settings.load import Settings, SettingsError, load_settings
 
@@ -183,6 +178,9 @@ def test_a_taken_port_is_said_to_be_another_program_s_or_our_own(tmp_path: Path)
         serve = Leadership(tmp_path, "serve")
         assert serve.claim_serve()
         serve.announce_serving(settings.base_url)
-        with pytest.raises(SettingsError, match="Assent itself"):
+        with pytest.raises(
+            SettingsError,
+            match=r"Assent itself.*\nUse it, stop it and run this again, or",
+        ):
             bind(settings)
         serve.release()

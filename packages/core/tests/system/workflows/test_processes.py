@@ -16,7 +16,6 @@ from tests.support.workflows.kit import Payload, WorkflowClient, definition
 from tests.support.workflows.library import loop, step
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 pytestmark = [pytest.mark.prove, pytest.mark.slow, pytest.mark.own_database]
 
@@ -30,13 +29,10 @@ FOREVER = definition(
 async def verdict(database_url: str, data_dir: Path, run_id: str) -> tuple[bool, list[Payload]]:
     """Whether the journal holds, and the advances it has."""
     app = App(settings_for(database_url, data_dir), clock=ManualClock())
-    surface = Surface(app, Surfaces(app), ManualClock(), "http")
-    player = WorkflowClient(surface, data_dir / "workflows")
-    try:
+    async with Surface(app) as surface:
+        player = WorkflowClient(surface, data_dir / "workflows")
         acked = [body for kind, body in await player.events(run_id) if kind == "step_acked"]
         return await player.journal_holds(), acked
-    finally:
-        await surface.close()
 
 
 @pytest.mark.rule("W7", "W15", "W66", "W75")

@@ -17,6 +17,7 @@ from assent.engine.actions.guards import (
     HasDrifted,
     HaveApproversLeft,
     IsReady,
+    Pass,
     ReadinessAnswer,
     Refuse,
     Verdict,
@@ -101,6 +102,13 @@ def test_every_guard_lets_such_an_action_pass() -> None:
     assert [guard(facts()) for guard in GUARDS] == [PASS] * len(GUARDS)
 
 
+def test_a_guard_that_returns_a_pass_of_its_own_spares_no_later_guard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(guards, "GUARDS", (lambda _: Pass(), guards.is_not_frozen))
+    assert read_reason(guards.judge(facts(frozen=FROZEN))) is Reason.FROZEN
+
+
 FAILING: dict[str, dict[str, Any]] = {
     "is_not_frozen": {"frozen": FROZEN},
     "is_approved": {"seals": type(SEALS).of((b"another secret of enough characters",))},
@@ -142,6 +150,7 @@ def test_a_test_reaches_an_emulator_or_no_one(test: bool, emulated: bool, passes
         verdict = guards.is_no_test(facts(as_test(about) if test else about, connector=connector))
         assert (verdict is PASS) is passes
         assert passes or read_reason(verdict) is Reason.PROVIDER_NOT_LIVE
+    assert guards.may_reach(as_test(stage()) if test else stage(), None) is not test
 
 
 def test_what_is_frozen_is_refused_as_such() -> None:

@@ -8,23 +8,30 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.support.builders import NOW_MS, put_in, stage
+from tests.support.builders import NOW_MS, claim_job, put_in, stage
 from tests.support.scripted import Script, ScriptedRow, write_row
 
 from assent.engine.actions import hooks
 from assent.engine.actions.hooks import (
     REPEAT_JOB,
     ApprovalEnded,
+    ChannelResult,
     Decided,
     Erased,
+    Listener,
+    Origin,
+    RunResult,
     Settled,
     Staged,
+    StatusPart,
+    StatusQuery,
     Subscriber,
 )
-from assent.engine.core.jobs import Job, JobFailed, JobState
+from assent.engine.core.jobs import JobFailed
+from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
 from assent.gate.transitions import APPROVED, EXECUTED, Move
-from assent.kernel.ids import JobId, WorkspaceId
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
 from assent.sql.loader import statements
@@ -163,22 +170,7 @@ def test_without_a_fault_no_job_is_asked_for(subscribe: Callable[..., None]) -> 
 
 def repeat(payload: dict[str, Any], rows: list[ScriptedRow]) -> Script:
     """Run the job of a subscriber that failed."""
-    job = Job(
-        workspace_id=WorkspaceId("workspace"),
-        job_id=JobId("job"),
-        kind=REPEAT_JOB,
-        key="key",
-        payload=payload,
-        due_ms=NOW_MS,
-        state=JobState.RUNNING,
-        attempts=1,
-        lease_until_ms=None,
-        fence=1,
-        worker=None,
-        last_error=None,
-        created_ms=NOW_MS,
-        finished_ms=None,
-    )
+    job = claim_job(REPEAT_JOB, payload)
     script = Script(list_listeners=[], forget_answers=[], lock_action=rows)
     script.run(hooks._repeat(job))
     return script
@@ -223,3 +215,100 @@ def test_the_first_table_that_is_provided_stays(monkeypatch: pytest.MonkeyPatch)
     hooks.provide(lambda: ())
 
     assert first is tuple and hooks._table.load is first
+
+
+@pytest.mark.parametrize("hook", ["staged", "decided", "settled"])
+def test_who_may_hear_of_a_change_is_looked_for_unless_nobody_can(
+    hook: str, subscribe: Callable[..., None]
+) -> None:
+    notes = Notebook()
+    subscribe(follow("one", hook, notes.write(1)))
+    target = {"workspace_id": "workspace", "listener_id": "target", "wants": "settled failed"}
+    script = Script(list_listeners=[ScriptedRow(**target, url="", kind="ntfy")], forget_answers=[])
+    event = {**BEFORE, **AFTER}[hook]
+
+    for heard in (True, False):
+        script.run(getattr(hooks, f"on_{hook}")(event, heard=heard))
+
+    told, untold = notes.events
+    assert told.listeners == (
+        Listener(WorkspaceId("workspace"), "target", ("settled", "failed"), "", "ntfy"),
+    )
+    assert (untold.listeners, script.names.count("list_listeners")) == ((), 1)
+
+
+@pytest.mark.parametrize("fault", [None, RuntimeError("broken")])
+def test_a_fault_about_what_is_left_of_an_effect_is_logged_and_not_repeated(
+    fault: Exception | None, subscribe: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    notes = Notebook()
+    subscribe(follow("one", "staged", notes.fail(1, fault) if fault else notes.write(1)))
+
+    script = run("offered", BEFORE["staged"])
+
+    assert numbers(script) == ([] if fault else [1])
+    assert [record.exc_info is not None for record in caplog.records] == ([True] if fault else [])
+    assert "insert_job" not in script.names
+
+
+QUERY = StatusQuery(
+    workspace_id=WorkspaceId("workspace"), tenant_id=None, effects=EffectTypes(), since_ms=0, now_ms=NOW_MS
+)
+SENT = RunResult(due_ms=NOW_MS, channels={"site": ChannelResult("3 views")})
+CONFIRMED = Origin("rule", "No emojis.", "checked", "chat", proposed=False)
+PART = StatusPart(extra={"measured": 3})
+
+
+def give(found: Any) -> Callable[..., Transaction[Any]]:
+    """A subscriber's hook that reads something and returns this."""
+
+    def read(*asked: Any) -> Transaction[Any]:
+        yield statements.forget_answers(now_ms=0, limit=len(asked))
+        return found
+
+    return read
+
+
+def test_what_subscribers_know_is_read_from_each_that_knows_something(
+    subscribe: Callable[..., None],
+) -> None:
+    subscribe(
+        Subscriber(name="none"),
+        Subscriber(
+            name="one",
+            results=give({"run 1": SENT}),
+            origins=give({"asset 1": (CONFIRMED,)}),
+            status=give(PART),
+            account=give({"credits": 3}),
+        ),
+        Subscriber(
+            name="two",
+            results=give({"run 2": SENT}),
+            origins=give({"asset 2": ()}),
+            status=give(replace(PART, said="It counts.")),
+            account=give({"limit": 5}),
+        ),
+    )
+    script, workspace_id = Script(forget_answers=[]), WorkspaceId("workspace")
+
+    results = script.run(hooks.read_results(workspace_id, ("run 1", "run 2"), EffectTypes()))
+    origins = script.run(hooks.read_origins(()))
+    status = script.run(hooks.read_status(QUERY))
+    account = script.run(hooks.read_account(workspace_id))
+
+    assert results == {"run 1": SENT, "run 2": SENT}
+    assert origins == {"asset 1": (CONFIRMED,), "asset 2": ()}
+    assert status == (PART, replace(PART, said="It counts."))
+    assert account == {"credits": 3, "limit": 5}
+    assert hooks.gives_results() is True
+
+
+def test_results_are_given_only_where_something_reads_them(subscribe: Callable[..., None]) -> None:
+    subscribe(Subscriber(name="none"))
+
+    assert hooks.gives_results() is False
+
+
+def test_results_are_read_from_the_moment_when_they_were_read() -> None:
+    assert SENT.is_read is False
+    assert replace(SENT, read_ms=0).is_read is True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
@@ -17,7 +17,7 @@ from pydantic import Field
 
 import assent
 from assent.extensions.effect_types import render_arguments
-from assent.extensions.options import BadExtension
+from assent.extensions.hooks import BadExtension
 from assent.extensions.signatures import read_signature
 from assent.tools.catalog import input_schema
 
@@ -102,6 +102,16 @@ def test_a_limit_of_an_annotation_is_enforced(name: str, value: Any) -> None:
     with pytest.raises(assent.Problem) as refused:
         read_signature(invite).read({**INVITED, name: value})
     assert refused.value.field.startswith(name)
+
+
+def test_a_time_says_how_it_is_written() -> None:
+    def meet(starts: datetime, ends: Annotated[datetime, "When it ends."]) -> assent.Receipt:
+        return assent.Receipt(str(starts))
+
+    meet.__annotations__ |= {"starts": datetime, "ends": Annotated[datetime, "When it ends."]}
+    found = input_schema(read_signature(meet).request_type("Meet", []))["properties"]
+    assert "2027-01-31T09:00:00+01:00" in found["starts"]["description"]
+    assert found["ends"]["description"] == "When it ends."
 
 
 def test_a_described_amount_is_still_checked() -> None:

@@ -339,3 +339,29 @@ def test_an_attempt_in_another_state_than_retryable_bars_nothing() -> None:
     for state in STATES:
         action = put_in(state, attempt=attempt)
         assert gate.is_barred(action, NOW_MS) is (action.execution_state is ExecutionState.RETRYABLE)
+
+
+WITHOUT_APPROVAL = replace(put_in(APPROVED), approval=None)
+OF_OTHER_CONTENT = approve(stage(replace(REFUND, body="other")), digest=REFUND.digest())
+EXCHANGED = replace(approve(stage()), effect=replace(REFUND, body="other"))
+RELAYED = approve(stage(), by="Ada", person_id="", assurance=Assurance.AGENT)
+
+
+@pytest.mark.parametrize(
+    ("action", "policy", "approved"),
+    [
+        (put_in(APPROVED), DEFAULT, True),
+        (approve(stage(SCHEDULED)), DEFAULT, True),
+        (WITHOUT_APPROVAL, DEFAULT, False),
+        (OF_OTHER_CONTENT, DEFAULT, False),
+        (EXCHANGED, DEFAULT, False),
+        (change_approval(put_in(APPROVED), mac=""), DEFAULT, False),
+        (RELAYED, DEFAULT, False),
+        (put_in(APPROVED), PRESETS["two_people"], False),
+        (put_in(APPROVED), DENYING, False),
+    ],
+)
+def test_an_action_is_approved_if_a_sealed_approval_of_its_content_is_all_that_is_needed(
+    action: Action, policy: Policy, approved: bool
+) -> None:
+    assert gate.is_approved(action, policy.require(action), NOW_MS, SEALS) is approved

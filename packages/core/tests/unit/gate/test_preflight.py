@@ -350,3 +350,26 @@ def test_a_severity_that_was_high_for_a_crowd_alone_falls_with_it() -> None:
     assert (fallen.severity, TOO_MANY_TODAY in fallen.warnings) == (MEDIUM, False)
     declared = preflight(REFUND, View(risk=LOW), READY, declared=HIGH)
     assert weigh_crowd(declared, 1).severity is HIGH
+
+
+@pytest.mark.rule("E62")
+def test_a_severity_that_is_high_for_a_crowd_stays_while_the_crowd_does() -> None:
+    raised = weigh_crowd(preflight(REFUND, View(risk=LOW), READY), MANY_RECIPIENTS + 1)
+
+    assert weigh_crowd(raised, MANY_RECIPIENTS + 1) == raised
+
+
+def test_a_connector_that_a_person_must_connect_is_not_ready_and_a_new_check_binds_no_account() -> None:
+    assert Readiness.unconnected("Connect it.", "not connected") == Readiness(
+        ready=False, blocker=Reason.MISSING_CONNECTOR.value, fix_hint="Connect it.", summary="not connected"
+    )
+
+
+def test_a_new_check_binds_the_account_that_was_connected_after_the_preparation() -> None:
+    later = Readiness.of_another_account("Acme", replace(REFUND, target=""))
+    other = Readiness.of_another_account("Acme", replace(REFUND, target="acme:7"))
+
+    for each in (later, other):
+        assert (each.ready, each.blocker, each.nameable) == (False, Reason.MISSING_CONNECTOR.value, True)
+        assert each.summary and each.fix_hint and each.fix_hint.startswith(each.summary)
+    assert "another account" in str(other.summary) and "another account" not in str(later.summary)

@@ -7,14 +7,7 @@ import hmac
 
 import pytest
 
-from assent.gate.webhooks import (
-    RETRY_DELAYS_MS,
-    WebhookReply,
-    headers,
-    next_try_ms,
-    secret_text,
-    verdict,
-)
+from assent.gate.webhooks import RETRY_DELAYS_MS, WebhookReply, headers, next_try_ms, secret_text, verdict
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
 
 VECTOR = ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330_000)

@@ -14,14 +14,7 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.kernel.canonical import (
-    DIGEST_PREFIX,
-    NotCanonical,
-    canonical,
-    depth,
-    digest,
-    short_digest,
-)
+from assent.kernel.canonical import DIGEST_PREFIX, NotCanonical, canonical, depth, digest, short_digest
 from assent.kernel.limits import MAX_WRAPPED_DEPTH
 
 # RFC 8785, section 3.2.2 and 3.2.4: the sample object and its canonical bytes.

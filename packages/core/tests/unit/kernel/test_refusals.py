@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
+from tests.support.contract.seed_client import RECOVERY
 
 from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Meaning, Reason, Retry
 from assent.kernel.refusals import Problem, Recovery, Refusal, Words, bad_argument
@@ -26,16 +27,6 @@ STANDARD = (
     "wrong_workspace",
     "rate_limited",
     "provider_not_live",
-)
-FIELDS = (
-    "ok",
-    "reason",
-    "summaryForUser",
-    "userMessage",
-    "fixActionForAgent",
-    "recoveryTool",
-    "retryable",
-    "stopRule",
 )
 WORDS = ("summary", "user_message", "fix", "stop_rule")
 
@@ -88,7 +79,7 @@ def test_the_table_holds_nothing_but_reasons() -> None:
 def test_every_refusal_has_the_eight_fields_and_fits_the_published_shape(reason: Reason) -> None:
     shape = filled(reason)
 
-    assert set(FIELDS) <= set(shape)
+    assert set(RECOVERY) <= set(shape)
     assert shape["ok"] is False
     assert shape["reason"] == reason.value
     assert shape["statusCode"] == MEANINGS[reason].status
@@ -244,7 +235,7 @@ def test_what_the_server_knows_of_a_recovery_is_not_asked_for() -> None:
 def test_absent_facts_leave_no_empty_fields_behind(reason: Reason) -> None:
     shape = msgspec.to_builtins(Refusal(reason).recovery())
 
-    assert set(shape) == {*FIELDS, "retry", "statusCode"}
+    assert set(shape) == {*RECOVERY, "retry", "statusCode"}
 
 
 def test_a_refusal_can_overrule_what_its_reason_says_by_default() -> None:

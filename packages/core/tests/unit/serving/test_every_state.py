@@ -9,21 +9,32 @@ from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
-from tests.support.builders import NOW_MS, approve, put_in, stage
+from tests.support.builders import NOW_MS, approve, put_in, stage, write_mail
 from tests.support.promises import find_promises
 from tests.support.review.kit import forms
 
 from assent.engine.actions.approvals import GivenApproval
-from assent.engine.actions.decisions import CHANGES_ASKED, is_with_agent
+from assent.engine.actions.remainder import with_offer
 from assent.engine.views.inbox import Waiting
 from assent.engine.views.review import RunReview
 from assent.gate.effects import EffectType, EffectTypes
+from assent.gate.outcomes import Remainder
 from assent.gate.policy import Policy, Requirement
 from assent.gate.preflight import Readiness
-from assent.gate.records import WORKFLOW, Action, Approval, Assurance, Freeze, Run
+from assent.gate.records import (
+    CHANGES_ASKED,
+    WORKFLOW,
+    Action,
+    Approval,
+    Assurance,
+    Freeze,
+    Run,
+    is_with_agent,
+)
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,
+    EXECUTED,
     EXECUTING,
     FAILED,
     RETRYABLE,
@@ -34,7 +45,7 @@ from assent.gate.transitions import (
 from assent.gate.views import Preview, View
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import DAY_MS
-from assent.serving.web.inbox.rows import pane_values
+from assent.serving.web.inbox.rows import inbox_line, pane_values
 from assent.serving.web.review import card as review_card
 from assent.serving.web.review import naming
 from assent.serving.web.review.forms import FormContext
@@ -72,7 +83,6 @@ def every_case() -> list[dict[str, Any]]:
         # Several approvals, a connection and a request matter while something is open; a step has no time.
         if (case["state"] in (AWAITING, APPROVED, RETRYABLE) or (case["ready"] and not case["asked"]))
         and (case["state"] == AWAITING or case["yes"] == "one")
-        and (case["state"] == AWAITING or not case["asked"])
         and (
             case["how"] != "agent" or (case["time"] == "now" and case["ready"] and case["state"] != RETRYABLE)
         )
@@ -158,6 +168,7 @@ def draw(case: dict[str, Any]) -> tuple[Action, review_card.Card, str, str]:
             "operator": "Launch",
             "prepared": card.expires,
             "askable": (),
+            "rule_links": {},
             "here": "/",
             "theme": "",
             "tried": None,
@@ -207,8 +218,9 @@ def ball(case: dict[str, Any]) -> str:
 def find_faults(case: dict[str, Any]) -> list[str]:
     action, card, page, pane = draw(case)
     plain = " ".join(re.sub(r"<[^>]+>", " ", page).split())
-    offered = {each.decision for each in forms(page) if each.decision}
-    sends_now = any(("then", "send", "") in each.buttons for each in forms(page))
+    shown = forms(page)
+    offered = {each.decision for each in shown if each.decision}
+    sends_now = any(("then", "send", "") in each.buttons for each in shown)
     server = case["how"] in ("server", "at once")
     asks, missing = "approve" in offered, YESES[case["yes"]][0] - len(YESES[case["yes"]][1])
     said = {
@@ -269,3 +281,15 @@ def test_an_approval_says_where_it_was_given_and_nothing_else() -> None:
     )
     shown = {via: naming.describe_assurance(given, via) for via in ("review page", "chat")}
     assert "chat" in shown["chat"] and "chat" not in shown["review page"]
+
+
+def test_a_row_says_how_many_people_a_message_reached() -> None:
+    sent = put_in(EXECUTED, write_mail(recipients=("a@example.org", "b@example.org", "c@example.org")))
+    left = replace(sent.effect, recipients=("c@example.org",))
+    partly = with_offer(sent, Remainder(left, "a and b", "no such mailbox"), stage(left))
+    partly = replace(partly, executed_ms=NOW_MS, view=replace(sent.view, done="Sent"))
+
+    row = inbox_line(TYPES, Waiting(partly, Policy(), "Acme", "Claude"), NOW_MS)
+
+    assert "2 of 3" in row["note"]
+    assert "2 of 3" in naming.status_badge(partly, NOW_MS).text

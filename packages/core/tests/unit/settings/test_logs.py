@@ -108,7 +108,7 @@ def test_a_line_has_the_fields_of_its_record() -> None:
 def test_a_warning_of_the_settings_is_a_line_of_the_log_like_any_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    start_logging(Loaded(SETTINGS, ("anyone can read the file",), {}))
+    start_logging(Loaded(SETTINGS, ("anyone can read the file",), (), {}))
     line = json.loads(capsys.readouterr().err)
     assert (line["level"], line["logger"]) == ("warning", "assent.settings")
     assert line["event"] == "anyone can read the file"

@@ -55,6 +55,28 @@ def test_a_bad_flag_is_named_as_it_was_typed() -> None:
     assert "flag --data-dir" in refused({"data_dir": "  "}, {})
 
 
+@pytest.mark.parametrize("password", ["hunter/2", "hunter#2", "hunter?2", "7/hunter", "h/unter@2"])
+def test_a_password_that_breaks_the_address_of_the_database_is_refused_and_not_repeated(
+    password: str,
+) -> None:
+    message = refused({}, {"ASSENT_DATABASE_URL": f"postgresql://me:{password}@host/db"})
+    assert "percent-encoded" in message and "hunter" not in message and "unter@" not in message
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:a%2Fb@db1:5432,db2:5432/assent?target_session_attrs=read-write",
+        "postgresql://[::1]:5432/assent?user=me@server",
+        "postgres://me:p@ss@host/db",
+        "postgresql:///assent?host=/run/postgresql",
+    ],
+)
+def test_an_address_of_a_database_is_taken_as_its_driver_reads_it(url: str) -> None:
+    settings = load_settings({}, {"HOME": "/nonexistent", "ASSENT_DATABASE_URL": url}).settings
+    assert settings.database_url == url
+
+
 def test_a_password_is_never_repeated() -> None:
     assert "hunter2" not in refused({}, {"ASSENT_DATABASE_URL": "mysql://me:hunter2@host/db"})
     assert hide_password("postgresql://me:p@ss:w@host/db") == "postgresql://me:…@host/db"

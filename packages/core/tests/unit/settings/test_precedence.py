@@ -44,9 +44,11 @@ def test_a_user_without_a_home_starts_on_the_data_directory_it_names(
 def test_the_table_and_the_struct_have_the_same_settings() -> None:
     paired = {name for current, previous, _ in SECRET_PAIRS for name in (current, previous)}
     gathered = {name for _, _, name in SECRET_PAIRS} | {
+        "added",
         "config_file",
         "database_in_file",
         "effects",
+        "hidden",
         "sections",
     }
     assert {row.name for row in TABLE} - paired == set(Settings.__struct_fields__) - gathered

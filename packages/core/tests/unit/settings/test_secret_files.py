@@ -11,13 +11,7 @@ import msgspec
 import pytest
 
 from assent.settings.load import Settings, SettingsError
-from assent.settings.secret_files import (
-    HOMES,
-    Secrets,
-    ensure_data_dir,
-    missing_secrets,
-    resolve_secrets,
-)
+from assent.settings.secret_files import HOMES, Secrets, ensure_data_dir, missing_secrets, resolve_secrets
 
 STRONG = "k9Tz-3mWqLx8RfVb2NpYs7HdGc5JuEaQ"
 STRONGER = "Zr4Xw9Kd-Lm2Qe7Tn5Vb8Yc3Hs6Fj1Pg"

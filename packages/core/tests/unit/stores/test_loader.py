@@ -8,15 +8,7 @@ import pytest
 from msgspec.structs import astuple
 
 from assent.ports import Statement
-from assent.sql.loader import (
-    NOT_HERE,
-    SKIPPED,
-    StatementError,
-    Statements,
-    compile_blocks,
-    load,
-    parse,
-)
+from assent.sql.loader import NOT_HERE, SKIPPED, StatementError, Statements, compile_blocks, load, parse
 
 
 def compiled(text: str) -> dict[str, Statement]:

@@ -13,6 +13,7 @@ from assent.workflow import (
     Complete,
     Content,
     Decision,
+    DefinitionRefused,
     NeedsConfirmation,
     Program,
     Snapshot,
@@ -244,3 +245,11 @@ def test_where_a_rejection_stays_the_rejection_is_told_and_not_where_it_would_le
     at = start(program)
     refused = advance(program, at.snapshot, Content(), REJECTED)
     assert isinstance(refused, NeedsConfirmation) and refused.rejected == "Not today."
+
+
+def test_a_step_with_an_action_waits_for_that_and_for_no_plan() -> None:
+    rule = {"kind": "plan", "condition": {"var": "risk", "equals": "high"}}
+    with pytest.raises(DefinitionRefused) as refused:
+        parse(document(step("post", action={"tool": "chieflab_post"}, requireConfirmation=rule)), "w.json")
+    assert [each.code for each in refused.value.issues] == ["plan_with_action"]
+    parse(document(step("agree", requireConfirmation=rule)), "w.json")

@@ -55,6 +55,15 @@ def test_the_fields_of_an_output_are_named_with_what_they_may_be() -> None:
     assert "`mrComments`: a list" in prompt and "`kind`" not in prompt.partition("```json")[0]
 
 
+def test_fields_that_no_contract_checks_are_asked_for_in_the_context_and_others_in_the_output() -> None:
+    blocks = {"outputRequired": {"published": "list of links", "notesMarkdown": "what you did"}}
+    prompt, _, _ = shown(step("only", promptBlocks=blocks))
+    assert "in `context`\n- `published`" in prompt and "Output required\n- `notesMarkdown`" in prompt
+    contract = {"contractRef": "mr_review.changed_files"}
+    prompt, _, _ = shown(step("only", promptBlocks=blocks, outputContract=contract))
+    assert "`context`" not in prompt and "`output`" in prompt
+
+
 @pytest.mark.rule("W38")
 def test_the_form_of_an_assessment_is_in_the_step_and_passes() -> None:
     asking = step("only", assessmentRefs=["readiness"], assessmentConsequences=FOLLOW_UP)

@@ -7,24 +7,11 @@ from typing import Any
 import pytest
 from packages.core.tests.wire.actions.test_idempotency import text
 from tests.support.actions.kit import APPROVE, EXECUTE, STAGE, Gate
+from tests.support.keys import rotate_key
 
 from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 
 ALL = tenancy.SCOPES
-
-
-async def rotated(gate: Gate, key: str) -> str:
-    """The key that a human gets in its place."""
-    services, now_ms = gate.app.owner_services, gate.clock.now_ms()
-    entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
-    public = tenancy.parse_key(key)
-    assert public is not None
-    issued = await gate.app.store.write(
-        lambda: tenancy.rotate_key(gate.workspace_id, public.key_id, entropy, now_ms, by="test")
-    )
-    assert issued is not None
-    return issued.api_key
 
 
 @pytest.mark.rule("E7", "E35")
@@ -50,6 +37,6 @@ async def test_the_successor_of_a_rotated_key_gets_its_answers(surface: Gate, to
     call = {**about, "idempotencyKey": "monday"}
     first = await surface.call(tool, call, key=key)
     for _ in range(2):
-        key = await rotated(surface, key)
+        key = await rotate_key(surface.app, key) or ""
         surface.clock.advance(hours=1)
         assert text(await surface.call(tool, call, key=key)) == text(first)

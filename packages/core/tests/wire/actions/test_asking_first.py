@@ -29,7 +29,7 @@ class Counting(Provider):
 
 async def gate_with(provider: Provider, database_url: str, tmp_path: Path) -> Gate:
     gate = gate_over(database_url, tmp_path, "http", {provider.id: provider})
-    gate.workspace_id = (await gate.sign_in()).workspace_id
+    await gate.sign_in()
     return gate
 
 

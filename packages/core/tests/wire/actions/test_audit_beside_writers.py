@@ -12,7 +12,7 @@ from packages.core.tests.wire.actions.test_tampering import Vault
 from tests.support.actions.fixtures import gate_over
 from tests.support.actions.kit import EDIT, EXECUTE, OTHER
 from tests.support.actions.provider import providers
-from tests.support.surfaces import MASTER
+from tests.support.surfaces import MASTER, signed_in
 from tests.support.workflows.kit import WorkflowClient, three_steps
 
 from assent.engine.audit import log as audit_log
@@ -38,12 +38,10 @@ GARBAGE = (
 
 @pytest.fixture
 async def vault(database_url: str, tmp_path: Path) -> AsyncIterator[Vault]:
-    gate = gate_over(database_url, tmp_path, "http", providers(), workflow_dirs=(str(tmp_path / "flows"),))
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_over(database_url, tmp_path, "http", providers(), workflow_dirs=(str(tmp_path / "flows"),))
+    ) as gate:
         yield Vault(gate)
-    finally:
-        await gate.close()
 
 
 class Interleaved:

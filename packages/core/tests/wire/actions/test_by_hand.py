@@ -44,6 +44,9 @@ async def test_an_address_makes_only_an_approved_action_executed(surface: Gate) 
     late = await surface.denied(RECORD, actionId=action_id, url=LIVE)
     assert (late["reason"], late["status"]) == ("requires_approval", "executed")
     assert surface.calls == 0
+    for tool in ("chieflab_status", "chieflab_report"):
+        told = text_of(await surface.done(tool))
+        assert "the server did not see it" in told and "told me" not in told, tool
 
 
 @pytest.mark.rule("E98")

@@ -11,9 +11,8 @@ import msgspec
 import pytest
 from tests.support.actions.dialog_clients import LEGACY, MODERN, YES, Person, agent, saying
 from tests.support.actions.kit import APPROVE, BODY, EXECUTE, GET, OTHER, WITHDRAW, Gate
+from tests.support.keys import make_key, rotate_key
 
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.gate.policy import PRESETS, Policy, Requirement
 from assent.gate.records import Assurance
 from assent.kernel.canonical import short_digest
@@ -46,20 +45,7 @@ def has_dialog(surface: Gate, mode: str) -> bool:
 
 async def silent_key(surface: Gate) -> str:
     """A key whose client is asked nothing."""
-    entropy = KeyEntropy(
-        surface.app.owner_services.entropy(KEY_ID_BYTES), surface.app.owner_services.entropy(SECRET_BYTES)
-    )
-    issued = await surface.app.store.write(
-        lambda: tenancy.issue_key(
-            surface.workspace_id,
-            entropy,
-            surface.clock.now_ms(),
-            label="quiet",
-            client_dialog=False,
-            by="test",
-        )
-    )
-    return issued.api_key
+    return await make_key(surface.app, surface.workspace_id, label="quiet", client_dialog=False)
 
 
 async def requires_link(surface: Gate, told: Any, action_id: str) -> None:
@@ -221,16 +207,9 @@ async def test_a_key_can_switch_the_dialog_off_also_after_its_rotation(surface: 
     action_id, person, key = await surface.staged(), saying("accept", YES), await silent_key(surface)
     async with agent(surface, mode, person, key) as asking:
         await requires_link(surface, await asking.approve(action_id), action_id)
-    ids = tenancy.parse_key(key)
-    assert ids is not None
-    entropy = KeyEntropy(
-        surface.app.owner_services.entropy(KEY_ID_BYTES), surface.app.owner_services.entropy(SECRET_BYTES)
-    )
-    rotated = await surface.app.store.write(
-        lambda: tenancy.rotate_key(ids.workspace_id, ids.key_id, entropy, surface.clock.now_ms(), by="test")
-    )
+    rotated = await rotate_key(surface.app, key)
     assert rotated is not None
-    async with agent(surface, mode, person, rotated.api_key) as asking:
+    async with agent(surface, mode, person, rotated) as asking:
         await requires_link(surface, await asking.approve(action_id), action_id)
     assert person.seen == []
 

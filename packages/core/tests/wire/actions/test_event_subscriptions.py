@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -13,7 +12,7 @@ import msgspec
 import pytest
 from tests.support.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, REJECT, WITHDRAW, Gate
 from tests.support.docs.pages import block_of
-from tests.support.net.stub_server import Answer, Asked, StubServer, stub_server
+from tests.support.net.stub_server import Answer, Asked, StubServer
 
 from assent.engine.core.jobs import JobDeferred, JobKind
 from assent.engine.webhooks import events as outgoing_events
@@ -29,12 +28,6 @@ from assent.kernel.times import iso_time
 pytestmark = pytest.mark.parametrize(
     "changed_settings", [{"allow_hosts": ("127.0.0.1",)}], indirect=True, ids=[""]
 )
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with stub_server() as running:
-        yield running
 
 
 async def subscribe(gate: Gate, url: str, *events: str) -> str:

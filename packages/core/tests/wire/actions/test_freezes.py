@@ -52,7 +52,7 @@ async def test_preparing_reading_approving_and_other_workspaces_go_on(surface: G
     )
     assert waiting["reason"] == "requires_approval"
     frozen_id = surface.workspace_id
-    surface.workspace_id = (await surface.sign_in()).workspace_id
+    await surface.sign_in()
     assert surface.workspace_id != frozen_id
     elsewhere = await surface.approved(connector="unaware")
     await surface.done(EXECUTE, actionId=elsewhere)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 import msgspec
 import pytest
 from tests.support.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, PUBLISH, SEND, STAGE, Gate
 from tests.support.catalog import ALL_TOOLS
-from tests.support.sources import list_modules
 
-from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect, Media
 from assent.tools.catalog import input_schema
 
@@ -109,39 +106,6 @@ def test_an_executor_publishes_no_argument_but_the_id_and_the_key(name: str) -> 
     assert set(schema["properties"]) == {"actionId", "idempotencyKey"}
     assert schema["required"] == ["actionId"]
     assert schema["additionalProperties"] is False
-
-
-# ── the pass that a connector takes ──────────────────────────────────────────────────────────────
-
-
-def callers_of(name: str) -> set[str]:
-    """The modules that a server runs and that call a function or class of this name."""
-    texts = {module.removeprefix("assent/"): path.read_text() for module, path in list_modules().items()}
-    return {
-        module
-        for module, text in texts.items()
-        if f"{name}(" in text
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Call)
-        and (
-            (isinstance(node.func, ast.Name) and node.func.id == name)
-            or (isinstance(node.func, ast.Attribute) and node.func.attr == name)
-        )
-    }
-
-
-@pytest.mark.rule("E5", "E10", "E64")
-def test_only_the_gate_makes_the_pass_that_a_connector_takes() -> None:
-    assert callers_of("ApprovedAction") == {"gate/gate.py"}
-    assert callers_of("open_gate") == {"engine/actions/execution.py", "engine/actions/reconciliation.py"}
-    for seal in (None, object(), True, "approved", ApprovedAction):
-        with pytest.raises(TypeError):
-            ApprovedAction(seal, None)  # type: ignore[arg-type]
-
-
-@pytest.mark.rule("E5", "E10", "E64")
-def test_only_the_engine_calls_a_connector() -> None:
-    assert callers_of("perform") == {"engine/actions/execution.py", "engine/actions/reconciliation.py"}
 
 
 @pytest.mark.rule("E64")

@@ -6,16 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.support.actions.kit import (
-    APPROVE,
-    EDIT,
-    EXECUTE,
-    OTHER,
-    RESOLVE,
-    WITHDRAW,
-    Gate,
-    armed,
-)
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, RESOLVE, WITHDRAW, Gate, armed
 from tests.support.actions.provider import (
     Provider,
     lost_after,

@@ -16,7 +16,6 @@ from tests.support.gate.policies import policies as any_policies
 
 from assent.engine.actions import decisions, policies
 from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KeyEntropy
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
 from assent.gate.gate import Decider, SeenVersion
@@ -292,13 +291,10 @@ async def test_a_policy_with_a_mistake_is_not_saved_and_changes_nothing(surface:
 async def test_only_a_key_made_for_it_may_change_the_policy(surface: Gate) -> None:
     wanted = {"preset": "people", "rule": [{"name": "Two", "ask": {"approvers": 2}}]}
     assert (await surface.denied("chieflab_set_policy", policy=wanted))["reason"] == "insufficient_scope"
-    entropy = KeyEntropy(os.urandom(tenancy.KEY_ID_BYTES), os.urandom(tenancy.SECRET_BYTES))
-    issued = await surface.app.store.write(
-        lambda: tenancy.issue_key(surface.workspace_id, entropy, 1, scopes=(tenancy.POLICY_SCOPE,), by="test")
-    )
-    bad = await surface.call("chieflab_set_policy", {"policy": {"preset": "peple"}}, key=issued.api_key)
+    key = await surface.key_with(tenancy.POLICY_SCOPE)
+    bad = await surface.call("chieflab_set_policy", {"policy": {"preset": "peple"}}, key=key)
     assert (bad.reason, bad.payload["problems"][0]["path"]) == ("validation_error", "policy.preset")
-    done = await surface.call("chieflab_set_policy", {"policy": wanted}, key=issued.api_key)
+    done = await surface.call("chieflab_set_policy", {"policy": wanted}, key=key)
     assert not done.is_error, done.payload
     read = await surface.done("chieflab_get_policy")
     assert (read["policy"], read["version"]) == (wanted, 1)

@@ -94,7 +94,7 @@ async def test_each_draft_is_shown_whole_with_what_the_user_can_say(surface: Gat
 
 
 @pytest.mark.rule("E14")
-async def test_an_action_has_one_name_in_every_answer_and_frees_it_when_it_ends(surface: Gate) -> None:
+async def test_an_action_has_one_name_in_every_answer_and_frees_it_a_day_after_it_ends(surface: Gate) -> None:
     first, second = await surface.run({}), await surface.run({"body": OTHER})
     about = {"actionId": second["actions"][0]["id"]}
     await surface.done(REJECT, actionId=first["actions"][0]["id"], reason="Not now.")
@@ -110,7 +110,11 @@ async def test_an_action_has_one_name_in_every_answer_and_frees_it_when_it_ends(
     assert "“send linkedin:2”" in message_of(
         await surface.done(APPROVE, **about, digest=answers[2]["digest"])
     )
-    assert list(bodies_of(await surface.run({}))) == ["linkedin"]
+    assert list(bodies_of(await surface.run({}))) == ["linkedin:3"]
+    surface.clock.advance(hours=20)
+    await surface.done(EXECUTE, **about)
+    surface.clock.advance(hours=20)
+    assert list(bodies_of(await surface.run({}, {}))) == ["linkedin", "linkedin:4"]
 
 
 @pytest.mark.rule("E48")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,21 @@ from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, REJECT, WITHDRAW, 
 from tests.support.actions.provider import providers
 from tests.support.effort import rounds
 
+from assent.engine.actions import actions
+from assent.engine.core import journal
+from assent.kernel.ids import ActionId
+from assent.ports import Transaction
+
+TURNS = 40
+
 
 @pytest.fixture
 async def gates(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[Gate, Gate]]:
     """One server, spoken to over HTTP and over stdio."""
     web = gate_over(database_url, tmp_path, "http", providers())
-    pipe = Gate(web.app, web.surfaces, web.clock, "stdio")
+    pipe = Gate(web.app, "stdio", web.surfaces)
     try:
-        web.workspace_id = (await web.sign_in()).workspace_id
+        await web.sign_in()
         pipe.key, pipe.workspace_id, pipe.providers = web.key, web.workspace_id, web.providers
         yield web, pipe
     finally:
@@ -112,3 +120,26 @@ async def test_no_race_of_decisions_and_executes_sends_what_was_not_approved_as_
     gates: tuple[Gate, Gate],
 ) -> None:
     await races(gates, rounds(24, 500))
+
+
+async def test_changes_of_the_actions_of_one_run_at_once_each_see_what_the_others_left(
+    gates: tuple[Gate, Gate],
+) -> None:
+    """On PostgreSQL each waits for the row of the action and for the head of its stream, and reads both anew."""
+    web, _ = gates
+    two = await web.run({"body": "The importer is fast now."}, {"body": "The importer says what is wrong."})
+    ids = [ActionId(each["id"]) for each in two["actions"]]
+    before = len(await web.events(two["runId"]))
+
+    def change(action_id: ActionId) -> Transaction[tuple[int, int]]:
+        action, _, head, _ = yield from actions.lock(web.workspace_id, action_id)
+        assert head is not None
+        stored = yield from actions.put_without_event(action)
+        end = yield from journal.append_to(head, [journal.NewEvent("changed", {})], web.clock.now_ms())
+        return stored.version, end.seq
+
+    changed = [ids[turn % 2] for turn in range(TURNS)]
+    ends = await asyncio.gather(*(web.app.store.write(partial(change, each)) for each in changed))
+    assert sorted(seq for _, seq in ends) == list(range(before + 1, before + 1 + TURNS))
+    versions = [version for version, _ in ends]
+    assert sorted(versions) == sorted(2 * [*range(2, 2 + TURNS // 2)])

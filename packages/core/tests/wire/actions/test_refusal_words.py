@@ -6,17 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.support.actions.kit import (
-    APPROVE,
-    BODY,
-    EDIT,
-    EXECUTE,
-    OTHER,
-    PUBLISH,
-    REJECT,
-    WITHDRAW,
-    Gate,
-)
+from tests.support.actions.kit import APPROVE, BODY, EDIT, EXECUTE, OTHER, PUBLISH, REJECT, WITHDRAW, Gate
 from tests.support.answers import bodies_of, calls_of, text_of
 
 from assent.gate.policy import PRESETS

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, PUBLISH, REJECT, Gate
+
+from assent.gate.policy import DEFAULT, PolicyRule
 
 REFUSED = "execution_refused"
 
@@ -25,6 +28,16 @@ async def test_a_refused_attempt_is_an_event_of_the_action(surface: Gate, state:
     assert (facts["actionId"], facts["reason"], facts["revision"]) == (action_id, answer["reason"], 1)
     assert (facts["detail"], facts["tool"]) == (answer["summaryForUser"], EXECUTE)
     assert facts["by"].startswith("key:") or facts["by"] == "local"
+
+
+async def test_an_attempt_that_the_policy_denies_is_an_event_of_the_action(surface: Gate) -> None:
+    action_id = await surface.approved()
+    await surface.set_policy(msgspec.structs.replace(DEFAULT, rules=(PolicyRule(name="never", deny="No."),)))
+    await surface.denied(EXECUTE, actionId=action_id)
+
+    (facts,) = await refusals(surface, action_id)
+
+    assert facts["reason"] == "denied_by_policy"
 
 
 async def test_the_same_refusal_is_recorded_once_an_hour_and_another_at_once(surface: Gate) -> None:

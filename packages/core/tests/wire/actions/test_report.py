@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
-from tests.support.actions.kit import APPROVE, AUDIT, EXECUTE, REJECT, Gate
-from tests.support.answers import text_of
+from tests.support.actions.kit import APPROVE, AUDIT, BODY, EXECUTE, REJECT, Gate
+from tests.support.answers import calls_of, text_of
 
+from assent.engine.actions import decisions
 from assent.engine.audit import log as audit_log
 from assent.gate.audit import WHAT_HASHES_PROVE
+from assent.gate.gate import SeenVersion
 from assent.gate.records import Assurance
+from assent.kernel.ids import ActionId
 
 pytestmark = pytest.mark.anyio
 
@@ -53,7 +57,20 @@ async def test_attempts_that_were_refused_are_in_the_report(surface: Gate) -> No
     [attempt] = told["refusedAttempts"]
     assert (attempt["actionId"], attempt["reason"]) == (action_id, "requires_approval")
     assert told["actions"][0]["refusedAttempts"] == 1
-    assert "Refused attempts to send" in text_of(told)
+    refused = text_of(told).partition("**Refused attempts to send**")[2].strip().splitlines()[0]
+    assert "LinkedIn" in refused and BODY[:20] in refused
+
+
+async def test_an_approval_is_told_with_the_place_of_its_decision(surface: Gate) -> None:
+    action_id = await surface.staged()
+    on_page = msgspec.structs.replace(surface.someone(Assurance.CLIENT), via="review page")
+    shown = SeenVersion(digest=(await surface.stored(action_id)).digest)
+    now_ms, seals = surface.clock.now_ms(), surface.app.keys.seals
+    await surface.decide(lambda: decisions.approve(on_page, ActionId(action_id), shown, now_ms, seals=seals))
+
+    told = text_of(await surface.done(REPORT))
+
+    assert "on the review page" in told and "chat program" not in told
 
 
 @pytest.mark.own_database
@@ -114,6 +131,33 @@ async def test_a_busy_week_is_a_page_that_says_so(surface: Gate) -> None:
 
     assert (len(told["actions"]), told["more"]) == (25, True)
     assert len(text_of(told)) < 8_000
+
+
+@pytest.mark.parametrize("tenant", [None, "acme"])
+async def test_the_counts_are_of_everything_in_that_time_and_not_of_what_is_listed(
+    surface: Gate, tenant: str | None
+) -> None:
+    many = await surface.run(*[{}] * 20, tenantId="acme")
+    ids = [each["id"] for each in many["actions"]]
+    for action_id in ids[:3]:
+        await surface.approve_as_shown(action_id)
+        await surface.done(EXECUTE, actionId=action_id)
+    for action_id in ids[3:15]:
+        await surface.done(REJECT, actionId=action_id, reason="no")
+    await surface.denied(EXECUTE, actionId=ids[16])
+    by_hand = await surface.run({"connector": "manual", "channel": "hn"}, tenantId="acme")
+    await surface.done(APPROVE, actionId=by_hand["actions"][0]["id"])
+    await surface.run(*[{}] * 20, tenantId="acme")
+
+    told = await surface.done(REPORT, since="P31D", **({"tenantId": tenant} if tenant else {}))
+
+    assert told["counts"] == {"wentOut": 3, "rejected": 12, "waiting": 25, "byHand": 1}
+    assert (len(told["actions"]), told["more"], len(told["refusedAttempts"])) == (25, True, 1)
+    assert "1 to 25 of 41" in text_of(told)
+    assert calls_of(told)[0]["name"] == REPORT
+    rest = await surface.done(REPORT, **calls_of(told)[0]["args"])
+    assert (rest["counts"], rest["more"], "26 to 41 of 41" in text_of(rest)) == (told["counts"], False, True)
+    assert len({entry["actionId"] for each in (told, rest) for entry in each["actions"]}) == 41
 
 
 async def test_the_audit_begins_at_a_moment_and_has_the_events_of_the_workspace(surface: Gate) -> None:

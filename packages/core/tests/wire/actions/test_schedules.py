@@ -70,7 +70,8 @@ async def test_a_yes_in_the_chat_after_its_time_is_refused_and_asks_for_a_new_ti
     surface.clock.advance(hours=2)
     shown = await surface.record(action_id)
     assert APPROVE not in [call["name"] for call in calls_of(shown)]
-    assert "a time that has passed" in text_of(shown) and "“approve" not in text_of(shown)
+    assert "a time that has passed" in text_of(shown) and "approve it" not in text_of(shown)
+    assert "“approve" not in text_of(shown) and "needs another one" in shown["userMessage"]
     denied = await surface.denied(APPROVE, actionId=action_id, digest=shown["digest"])
     assert (denied["reason"], denied["recoveryTool"]["name"]) == ("validation_error", EDIT)
     assert set(denied["recoveryTool"]["needs"]) == {"scheduleFor"}
@@ -103,9 +104,10 @@ async def test_a_time_stands_first_in_its_zone_wherever_the_action_appears(surfa
     assert (await surface.record(action_id))["content"]["scheduleOffset"] == "+01:00"
     told = await surface.done(APPROVE, actionId=action_id)
     assert zoned_time(due_ms, "+01:00") in told["userMessage"]
-    listed = await surface.done("chieflab_status")
-    line = next(each for each in text_of(listed).splitlines() if each.startswith("- "))
-    assert line.startswith(f"- {due.replace(':', '', 1)}:")
+    for tool in ("chieflab_status", "chieflab_report"):
+        listed = await surface.done(tool)
+        line = next(each for each in text_of(listed).splitlines() if each.startswith("- "))
+        assert line.startswith(f"- {due.replace(':', '', 1)}:"), tool
 
 
 async def test_a_brief_for_publishing_by_hand_begins_with_its_time(surface: Gate) -> None:
@@ -130,6 +132,7 @@ async def test_sending_what_is_planned_for_later_is_no_refused_attempt(surface: 
     surface.clock.advance(hours=1)
     await surface.run_jobs()
     assert (surface.calls, await surface.where(action_id)) == (1, "executed")
+    assert "has passed" not in text_of(await surface.record(action_id))
 
 
 async def test_now_is_a_time_once_the_planned_one_has_passed(surface: Gate) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, REJECT, WITHDRAW, Gate
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, GET, OTHER, REJECT, WITHDRAW, Gate
 from tests.support.actions.provider import lost_after, lost_before, refused, slowed, unreachable
+from tests.support.answers import calls_of, text_of
 
+from assent.engine.actions import decisions
+from assent.gate.gate import SeenVersion
 from assent.gate.next_try import RETRY_PAUSES_MS, read_next_try
 from assent.gate.preflight import Readiness
-from assent.gate.records import Assurance
+from assent.gate.records import Action, Assurance
+from assent.kernel.ids import ActionId
 from assent.kernel.times import iso_time
+from assent.ports import Transaction
 
 HOUR = 3_600_000
 
@@ -262,3 +267,33 @@ async def test_what_the_provider_never_got_is_sent_again_by_the_server(surface: 
     surface.clock.advance(seconds=10)
     await surface.run_jobs()
     assert (await surface.where(action_id), surface.calls, len(surface.ledger)) == ("executed", 2, 1)
+
+
+@pytest.mark.parametrize("tool", [GET, "chieflab_status", "chieflab_report"])
+async def test_what_goes_out_by_itself_is_told_so_and_can_be_withdrawn(surface: Gate, tool: str) -> None:
+    action_id, now_ms = await surface.staged(), surface.clock.now_ms()
+    shown, seals = SeenVersion(digest=(await surface.stored(action_id)).digest), surface.app.keys.seals
+    about = {"actionId": action_id} if tool == GET else {}
+
+    def approve() -> Transaction[Action]:
+        return decisions.approve(
+            surface.someone(),
+            ActionId(action_id),
+            shown,
+            now_ms,
+            seals=seals,
+            send_now=True,
+            undo_ms=10_000,
+        )
+
+    await surface.decide(approve)
+    surface.clock.advance(seconds=2)
+    told = await surface.done(tool, **about)
+
+    assert f"by itself in 8 seconds, at {iso_time(now_ms + 10_000)[11:19]} UTC" in text_of(told)
+    assert EXECUTE not in [call["name"] for call in calls_of(told)]
+    if tool != "chieflab_report":
+        await surface.done(WITHDRAW, **calls_of(told)[0]["args"])
+        await surface.done(APPROVE, actionId=action_id)
+        again = await surface.done(tool, **about)
+        assert "by itself" not in text_of(again) and calls_of(again)[0]["name"] == EXECUTE

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.actions.kit import APPROVE, BODY, STATES, Gate
+from tests.support.actions.kit import APPROVE, BODY, OTHER, REJECT, STATES, Gate
 from tests.support.answers import calls_of, text_of
+from tests.support.edits import edit
+
+from assent.engine.actions import decisions
+from assent.gate.gate import SeenVersion
+from assent.kernel.ids import ActionId
 
 pytestmark = pytest.mark.anyio
 
@@ -28,10 +33,15 @@ async def test_every_state_has_one_section_with_a_reason(surface: Gate) -> None:
     sections = ("wentOut", "approvedNotSent", "waiting", "byHand", "failed", "unknown")
     found = {entry["actionId"]: section for section in sections for entry in told.get(section, ())}
     assert found == {brought[state]: home for state, home in HOME.items() if home is not None}
-    for why in ("ready to go out", "being sent now", "not known whether", "last attempt failed"):
+    for why in (
+        "and it goes out, or “withdraw",
+        "being sent now",
+        "not known whether",
+        "last attempt failed",
+    ):
         assert why in text_of(told)
     assert calls_of(told)[0]["args"] == {"actionId": brought["outcome_unknown"]}
-    assert told["counts"]["approvedNotSent"] == 3
+    assert (told["counts"]["approvedNotSent"], told["counts"]["rejected"]) == (3, 1)
 
 
 async def test_what_was_approved_and_expired_is_told_and_offered_again(surface: Gate) -> None:
@@ -56,3 +66,40 @@ async def test_what_was_approved_and_expired_is_told_and_offered_again(surface: 
     assert names == ["chieflab_post", "chieflab_record_manual_publish"]
     surface.clock.advance(days=31)
     assert "expired" not in await surface.done("chieflab_status")
+
+
+async def test_what_people_rejected_edited_and_asked_for_is_told_with_their_words(surface: Gate) -> None:
+    rejected, edited, asked, passed_on = [await surface.staged() for _ in range(4)]
+    reviewer, now_ms = surface.someone(name="Bo"), surface.clock.now_ms()
+
+    async def see(action_id: str) -> SeenVersion:
+        return SeenVersion(digest=(await surface.stored(action_id)).digest)
+
+    seen, seen_asked = await see(rejected), await see(asked)
+    await surface.decide(lambda: decisions.reject(reviewer, ActionId(rejected), "Too loud.", seen, now_ms))
+    await edit(surface.app.services, reviewer, ActionId(edited), {"body": OTHER})
+    await surface.decide(
+        lambda: decisions.ask_for_changes(reviewer, ActionId(asked), "Name the price.", seen_asked, now_ms)
+    )
+    await surface.done(REJECT, actionId=passed_on, reason="Not this week.")
+
+    told = await surface.done("chieflab_status")
+
+    assert {each["actionId"] for each in told["rejected"]} == {rejected, passed_on}
+    assert told["counts"]["rejected"] == 2
+    text = text_of(told)
+    for words in (
+        "by Bo: “Too loud.”",
+        "Not this week.",
+        "Bo changed the text",
+        "changes: “Name the price.”",
+    ):
+        assert words in text, words
+    for action_id, words in (
+        (rejected, "Bo rejected it: “Too loud.”."),
+        (passed_on, "You rejected it: “Not"),
+    ):
+        assert (await surface.record(action_id))["userMessage"].startswith(words)
+    assert "Bo changed the text." in (await surface.record(edited))["userMessage"]
+    surface.clock.advance(days=3)
+    assert "rejected" not in await surface.done("chieflab_status")

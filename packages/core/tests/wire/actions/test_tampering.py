@@ -16,6 +16,7 @@ from tests.support.actions.fixtures import gate_over
 from tests.support.actions.kit import APPROVE, EXECUTE, Gate
 from tests.support.actions.provider import providers
 from tests.support.own_sql import bind_marks
+from tests.support.surfaces import signed_in
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Checkpoint, Signer
@@ -106,9 +107,7 @@ class Vault:
 @pytest.fixture
 async def vault(database_url: str, tmp_path: Path) -> AsyncIterator[Vault]:
     """Two runs, each before a checkpoint, and one after the last."""
-    gate = gate_over(database_url, tmp_path, "http", providers())
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(gate_over(database_url, tmp_path, "http", providers())) as gate:
         vault = Vault(gate)
         await vault.live()
         await vault.checkpoint()
@@ -118,8 +117,6 @@ async def vault(database_url: str, tmp_path: Path) -> AsyncIterator[Vault]:
         await vault.live()
         vault.run_id = run_id
         yield vault
-    finally:
-        await gate.close()
 
 
 async def test_a_history_that_nobody_touched_is_as_it_was_written(vault: Vault) -> None:

@@ -164,6 +164,7 @@ async def test_a_call_that_waits_gets_a_wish_for_changes(surface: Gate) -> None:
     told = await waiter.answer()
     assert (told["status"], told["decision"]["what"]) == ("awaiting_approval", "changes asked")
     assert told["decision"]["comment"] == "Name the price."
+    assert calls_of(told)[0]["name"] == EDIT
 
 
 async def test_an_approval_that_sends_is_answered_with_its_result(surface: Gate) -> None:

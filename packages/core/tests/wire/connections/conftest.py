@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.support.connections.fixtures import (
     console,
     console_on_any_store,
-    database_url,
     whole_log,
     workspace,
     workspace_on_any_store,
 )
+from tests.support.own_database import database_url
 
 __all__ = [
     "console",

@@ -160,12 +160,18 @@ async def test_a_token_that_still_counts_is_used_when_it_cannot_be_renewed_yet(w
     assert await token(workspace) != first
 
 
-async def test_connecting_again_during_a_renewal_wins(workspace: Connected) -> None:
+async def begin_renewal(workspace: Connected) -> asyncio.Task[str]:
+    """Ask for the token of a connection that has to be renewed. The provider has answered, slowly."""
     await workspace.connect("hubspot")
     workspace.clock.advance(seconds=1800)
     workspace.far.hubspot.plan(Outcome.DELIVER_SLOWLY)
-    caller = asyncio.create_task(token(workspace))
+    asking = asyncio.create_task(token(workspace))
     await workspace.far.hubspot.until("token_refreshed")
+    return asking
+
+
+async def test_connecting_again_during_a_renewal_wins(workspace: Connected) -> None:
+    caller = await begin_renewal(workspace)
     await workspace.connect("hubspot")
 
     assert workspace.far.hubspot.valid(await caller)
@@ -187,11 +193,7 @@ async def test_without_a_refresh_token_the_access_ends_with_its_token(workspace:
 
 
 async def test_a_disconnect_during_a_renewal_stays_disconnected(workspace: Connected) -> None:
-    await workspace.connect("hubspot")
-    workspace.clock.advance(seconds=1800)
-    workspace.far.hubspot.plan(Outcome.DELIVER_SLOWLY)
-    caller = asyncio.create_task(token(workspace))
-    await workspace.far.hubspot.until("token_refreshed")
+    caller = await begin_renewal(workspace)
     await workspace.connections.disconnect(LOCAL_WORKSPACE, "hubspot", by="Ada")
 
     with pytest.raises(NotSent):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from tests.support.connections.console import WHERE, Console, open_console, way_out
 from tests.support.connections.kit import connect, consent
+from tests.support.keys import make_key
 from tests.support.review.kit import forms
 from tests.support.sqlite_files import new_sqlite
 
@@ -236,11 +236,7 @@ async def test_disconnecting_destroys_the_tokens_and_tells_google(console: Conso
 
 async def test_disconnecting_in_the_chat_tells_google_too(console: Console) -> None:
     await console.connect("ga4")
-    entropy = tenancy.KeyEntropy(os.urandom(tenancy.KEY_ID_BYTES), os.urandom(tenancy.SECRET_BYTES))
-    issued = await console.server.app.store.write(
-        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, console.server.clock.now_ms(), by="test")
-    )
-    agent = console.server.browser(Authorization=f"Bearer {issued.api_key}")
+    agent = console.server.browser(Authorization=f"Bearer {await make_key(console.server.app)}")
     answer = await agent.post("/api/tools/chieflab_disconnect_provider", json={"provider": "ga4"})
     assert answer.json()["disconnected"] is True
     assert len(console.far.google.happened("revoked")) == 1

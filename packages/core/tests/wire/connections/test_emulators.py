@@ -77,7 +77,7 @@ async def test_revoking_ends_access_at_once(workspace: Connected) -> None:
 
 async def test_a_wrong_client_is_no_ended_grant(workspace: Connected) -> None:
     known = workspace.access("hubspot").provider
-    wrong = msgspec.structs.replace(known, client=grants.OAuthClient(HUBSPOT.client_id, "wrong"))
+    wrong = msgspec.structs.replace(known, client=grants.ClientCredentials(HUBSPOT.client_id, "wrong"))
     with pytest.raises(GrantFailed, match="invalid_client"):
         await grants.refresh(wrong, "x")
 

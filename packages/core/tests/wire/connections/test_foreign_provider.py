@@ -13,6 +13,7 @@ import httpx
 import pytest
 from tests.support.connections.console import WHERE, way_out
 from tests.support.connections.kit import consent
+from tests.support.opened import on_any_store
 from tests.support.review.kit import Server, form, forms
 from tests.support.surfaces import ManualClock, Surface
 
@@ -24,15 +25,7 @@ from assent.gate.effects import EffectType, EffectTypes
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.ports import (
-    REFERENCE,
-    Connector,
-    Context,
-    Delivered,
-    Delivery,
-    OutcomeUnknown,
-    StagedEffect,
-)
+from assent.ports import REFERENCE, Connector, Context, Delivered, Delivery, OutcomeUnknown, StagedEffect
 from assent.ports.context import action_of
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.oauth_provider import OAuthServer, RegisteredApp
@@ -142,7 +135,7 @@ class Board:
         return await self.browser.post(found.address, data={**found.fields, **fields})
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        surface = Surface(self.server.app, self.server.surfaces, self.server.clock, "http")
+        surface = Surface(self.server.app, "http", self.server.surfaces)
         await surface.sign_in()
         try:
             return (await surface.call(tool, arguments)).payload
@@ -174,10 +167,7 @@ async def at_board(database_url: str, folder: Path) -> AsyncIterator[Board]:
             await server.close()
 
 
-@pytest.fixture
-async def board(database_url: str, tmp_path: Path) -> AsyncIterator[Board]:
-    async with at_board(database_url, tmp_path) as made:
-        yield made
+board = on_any_store(at_board)
 
 
 @pytest.mark.own_database

@@ -186,6 +186,7 @@ async def test_until_a_property_is_chosen_there_is_nothing_to_read(workspace: Co
     assert "chosen yet" in ((of(found, "ga4") or found.sources[0]).reason or "")
     readiness = await workspace.engine.services.connectors["ga4"].readiness(LOCAL_WORKSPACE)
     assert not readiness.ready
+    assert "is connected, but" in (readiness.summary or "")  # which the list of connectors says
 
 
 async def test_pages_outside_the_chosen_site_are_not_asked_about(workspace: Connected) -> None:

@@ -11,16 +11,11 @@ from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 
 @pytest.fixture
 async def web(tmp_path: Path, changed_settings: dict[str, Any]) -> AsyncIterator[Surface]:
     """A server over HTTP and the embedded store: for what is about HTTP itself."""
-    clock = ManualClock()
-    app = App(settings_for(new_sqlite(tmp_path / "assent.db"), tmp_path, **changed_settings), clock=clock)
-    client = Surface(app, Surfaces(app), clock, "http")
-    try:
+    settings = settings_for(new_sqlite(tmp_path / "assent.db"), tmp_path, **changed_settings)
+    async with Surface(App(settings, clock=ManualClock())) as client:
         yield client
-    finally:
-        await client.close()

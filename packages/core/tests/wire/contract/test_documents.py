@@ -120,6 +120,8 @@ async def test_the_rest_surface_is_described_in_valid_openapi(web: Surface) -> N
         ids.add(operation["operationId"])
         for requirement in operation["security"]:
             assert set(requirement) <= set(schemes)
+        taken = resolve(document, operation["requestBody"]["content"]["application/json"]["schema"])
+        assert operation["requestBody"]["required"] == bool(taken.get("required")), operation["operationId"]
         for body in (operation["requestBody"], *operation["responses"].values()):
             body = resolve(document, body)
             for media_type in body["content"].values():

@@ -13,11 +13,10 @@ import pytest
 from tests.support.answers import calls_of
 from tests.support.catalog import ALL_TOOLS
 from tests.support.contract.talk import request, say
+from tests.support.keys import make_key
 from tests.support.sources import list_modules
 from tests.support.surfaces import Surface
 
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KeyEntropy
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.kernel.toolsets import GATE, TOOLSETS, choose
 from assent.serving.edge import drop_unoffered
@@ -31,13 +30,8 @@ CALLABLE = {name for tool in ALL_TOOLS for name in (tool.name, *tool.aliases, *t
 async def key_with(surface: Surface, *toolsets: str) -> None:
     """Go on with a key that is shown these groups."""
     await surface.sign_in()
-    workspace_id, entropy = surface.workspace_id, KeyEntropy(b"k" * 8, b"s" * 24)
-    assert workspace_id is not None
-    now_ms = surface.clock.now_ms()
-    issued = await surface.app.store.write(
-        lambda: tenancy.issue_key(workspace_id, entropy, now_ms, toolsets=toolsets, by="test")
-    )
-    surface.key = issued.api_key
+    assert surface.workspace_id is not None
+    surface.key = await make_key(surface.app, surface.workspace_id, toolsets=toolsets)
 
 
 async def listed(surface: Surface) -> set[str]:

@@ -25,7 +25,6 @@ from tests.support.fault_proxy import FaultProxy
 from tests.support.surfaces import ManualClock, Outcome, Surface, settings_for
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 SOME_KEY = "clp_live_" + "A" * 64
 """In the form of a key, so that the database is asked about it."""
@@ -46,13 +45,11 @@ async def over_postgres(url: str, data_dir: Path, transport: str) -> AsyncIterat
     proxy = FaultProxy(parts.port or 5432)
     await proxy.mend()
     through = urlunsplit(parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}"))
-    clock = ManualClock()
-    app = App(settings_for(through, data_dir), clock=clock)
-    surface = Surface(app, Surfaces(app), clock, transport)
+    app = App(settings_for(through, data_dir), clock=ManualClock())
     try:
-        yield Outage(surface, proxy.cut, proxy.mend), proxy
+        async with Surface(app, transport) as surface:
+            yield Outage(surface, proxy.cut, proxy.mend), proxy
     finally:
-        await surface.close()
         await proxy.cut()
 
 
@@ -60,9 +57,7 @@ async def over_postgres(url: str, data_dir: Path, transport: str) -> AsyncIterat
 async def over_sqlite(data_dir: Path, transport: str) -> AsyncIterator[Outage]:
     """A file stands where the directory of the database should be. Only a store not opened yet notices that."""
     place = data_dir / "database"
-    clock = ManualClock()
-    app = App(settings_for(f"sqlite:///{place / 'assent.db'}", data_dir), clock=clock)
-    surface = Surface(app, Surfaces(app), clock, transport)
+    app = App(settings_for(f"sqlite:///{place / 'assent.db'}", data_dir), clock=ManualClock())
 
     async def strike() -> None:
         place.write_text("in the way")
@@ -70,10 +65,8 @@ async def over_sqlite(data_dir: Path, transport: str) -> AsyncIterator[Outage]:
     async def mend() -> None:
         place.unlink()
 
-    try:
+    async with Surface(app, transport) as surface:
         yield Outage(surface, strike, mend)
-    finally:
-        await surface.close()
 
 
 @pytest.fixture

@@ -10,12 +10,11 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request, say, tool_call
+from tests.support.keys import make_key
 from tests.support.surfaces import BASE_URL, ManualClock, Outcome, Surface, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
-from assent.processes.serve import Surfaces
 from assent.settings.load import Settings
 
 
@@ -107,17 +106,13 @@ async def test_calls_that_were_refused_do_not_count(surface: Surface) -> None:
 @pytest.mark.rule("E83")
 async def test_the_limit_is_a_workspace_s_own_and_shared_by_its_keys(surface: Surface) -> None:
     busy, quiet = await surface.new_workspace(), await surface.new_workspace()
-    services, now_ms = surface.app.owner_services, surface.clock.now_ms()
-    entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
-    second = await surface.app.store.write(
-        lambda: tenancy.issue_key(busy.workspace_id, entropy, now_ms, by="test")
-    )
+    second = await make_key(surface.app, busy.workspace_id)
 
     await spend(surface, 30, key=busy.api_key)
-    await spend(surface, 30, key=second.api_key)
+    await spend(surface, 30, key=second)
 
     assert (await surface.call(KEYED, key=busy.api_key)).reason == "rate_limited"
-    assert (await surface.call(KEYED, key=second.api_key)).reason == "rate_limited"
+    assert (await surface.call(KEYED, key=second)).reason == "rate_limited"
     assert not (await surface.call(KEYED, key=quiet.api_key)).is_error
 
 
@@ -286,7 +281,7 @@ async def test_two_servers_on_one_database_admit_exactly_the_limit_together(
     servers = []
     for name in ("one", "two"):
         app = App(settings_for(postgres_url, tmp_path / name, **changed_settings), clock=clock)
-        servers.append(Surface(app, Surfaces(app), clock, "http"))
+        servers.append(Surface(app))
     one, two = servers
     try:
         key = (await one.new_workspace()).api_key

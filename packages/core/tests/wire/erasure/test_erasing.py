@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,8 @@ import msgspec
 import pytest
 from packages.core.tests.wire.review.test_after_deciding import refuse
 from packages.core.tests.wire.review.test_people_and_approvers import two_people
+from tests.support.keys import make_key
+from tests.support.opened import on_own_database
 from tests.support.own_sql import bind, bind_marks
 from tests.support.review.kit import Server, mail, post
 from tests.support.surfaces import Surface
@@ -22,8 +24,8 @@ from assent.app import list_components
 from assent.engine.actions import actions, decisions, pictures, remainder
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.audit import log as audit_log
-from assent.engine.core import freezes, jobs, journal, tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.core import freezes, jobs, journal
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.erasure.contents import erase_old_content
 from assent.engine.erasure.matching import read
 from assent.engine.erasure.persons import PersonEraser
@@ -59,12 +61,8 @@ class Filled(Server):
     async def begin(self) -> None:
         """Give the agent a key of the local workspace."""
         await self.app.prepare()
-        entropy = KeyEntropy(self.services.entropy(KEY_ID_BYTES), self.services.entropy(SECRET_BYTES))
-        issue = partial(
-            tenancy.issue_key, LOCAL_WORKSPACE, entropy, self.clock.now_ms(), label=NAME, by="test"
-        )
-        self.agent = Surface(self.app, self.surfaces, self.clock, "stdio")
-        self.agent.key = (await self.app.store.write(issue)).api_key
+        self.agent = Surface(self.app, "stdio", self.surfaces)
+        self.agent.key = await make_key(self.app, label=NAME)
         self.agent.workspace_id = LOCAL_WORKSPACE
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -125,13 +123,7 @@ def open_server(database_url: str, folder: Path) -> Filled:
     return made
 
 
-@pytest.fixture
-async def server(own_database_url: str, tmp_path: Path) -> AsyncIterator[Filled]:
-    made = open_server(own_database_url, tmp_path)
-    try:
-        yield made
-    finally:
-        await made.close()
+server = on_own_database(open_server)
 
 
 async def fill(server: Filled, folder: Path) -> dict[str, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from email import message_from_bytes
 from email.policy import default
 from pathlib import Path
@@ -20,20 +19,18 @@ from tests.support.actions.kit import APPROVE, EXECUTE
 from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.extensions.owner_kit import DOCUMENTS, MARKS, bring_everything, wrote
 from tests.support.keyed_browser import KeyedBrowser
-from tests.support.net.stub_server import StubServer, stub_server
+from tests.support.keys import make_key, make_workspace
+from tests.support.net.stub_server import StubServer
 from tests.support.review.kit import forms
 from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.engine.people import members, notifications, targets
 from assent.engine.people.people import Person, Role
 from assent.engine.people.targets import TargetOwner
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
-from assent.kernel.ids import WorkspaceId
-from assent.ports import Transaction
 from assent.processes.serve import Surfaces
 
 pytestmark = pytest.mark.own_database
@@ -146,12 +143,6 @@ class Stranger:
         await self.browser.aclose()
 
 
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with stub_server() as made:
-        yield made
-
-
 async def run_jobs(app: App) -> None:
     """Let every job that is due have its turn."""
     while await Runner(app.store, app.clock, job_kinds(app), worker="test").run_due_once():
@@ -237,12 +228,7 @@ async def test_the_same_calls_with_a_key_of_the_owner_act(
         owner = Stranger(app, "loopback")
         try:
             await app.prepare()
-            entropy = KeyEntropy(app.services.entropy(KEY_ID_BYTES), app.services.entropy(SECRET_BYTES))
-            now_ms = app.clock.now_ms()
-            issued = await app.store.write(
-                lambda: tenancy.issue_key(tenancy.LOCAL_WORKSPACE, entropy, now_ms, by="test")
-            )
-            owner.key = issued.api_key
+            owner.key = await make_key(app)
             few = {"to": ["ann@example.org"], "subject": "Hello", "body": "A letter about the second floor."}
             for tool, arguments in (("restart_request", {"what": "prod"}), ("chieflab_send", few)):
                 (action,) = (await owner.call(tool, arguments))["actions"]
@@ -270,7 +256,7 @@ async def test_the_owner_hears_of_a_workspace_that_they_made_and_not_of_a_strang
             await hear_everything(app, "ada@owner.example")
             heard = []
             for by in ("command line", tenancy.SIGNUP):
-                caller.key = await make_workspace(app, by)
+                caller.key = (await make_workspace(app, f"by {by}", by=by)).api_key
                 few = {
                     "to": ["ann@example.org"],
                     "subject": "Hello",
@@ -283,16 +269,3 @@ async def test_the_owner_hears_of_a_workspace_that_they_made_and_not_of_a_strang
         finally:
             await caller.close()
             await app.close()
-
-
-async def make_workspace(app: App, by: str) -> str:
-    """A new workspace, and its key."""
-    now_ms = app.clock.now_ms()
-    workspace_id = WorkspaceId(app.services.new_id(now_ms))
-    entropy = KeyEntropy(app.services.entropy(KEY_ID_BYTES), app.services.entropy(SECRET_BYTES))
-
-    def begin() -> Transaction[tenancy.IssuedKey]:
-        yield from tenancy.create_workspace(workspace_id, f"by {by}", now_ms, by=by)
-        return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, by=by))
-
-    return (await app.store.write(begin)).api_key

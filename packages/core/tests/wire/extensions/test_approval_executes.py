@@ -112,7 +112,7 @@ async def test_an_effect_that_is_handed_over_is_not_executed_by_its_approval(
 ) -> None:
     action_id = await stage(surface, STAMP, text="Dear Ada")
     handed = await surface.done("chieflab_use_manual_fallback", actionId=action_id)
-    assert "Text: Dear Ada" in text_of(handed) and "Do it by hand, then tell me" in text_of(handed)
+    assert "Text: Dear Ada" in text_of(handed) and "o it by hand, then tell me" in text_of(handed)
     await surface.approve_as(Assurance.PERSON, action_id)
     await surface.run_jobs()
     assert await surface.where(action_id) == "approved" and billing.LEDGER == []

@@ -62,7 +62,7 @@ async def serve(
         gate = gate_with((str(file),), database_url, tmp_path, transport, **changed_settings)
         opened.append(gate)
         if len(opened) == 1:
-            gate.workspace_id = (await gate.sign_in()).workspace_id
+            await gate.sign_in()
         else:
             gate.key, gate.workspace_id = opened[0].key, opened[0].workspace_id
         return gate

@@ -15,6 +15,7 @@ from tests.support.extensions.fixtures import gate_with
 from tests.support.extensions.newsroom import Newsroom, open_newsroom
 from tests.support.review.kit import forms
 from tests.support.sqlite_files import new_sqlite
+from tests.support.surfaces import signed_in
 
 from assent_conform.testing.provider_server import Outcome
 
@@ -48,10 +49,18 @@ async def approve_on_page(newsroom: Newsroom, action_id: str) -> None:
     assert answer.status_code == 303, answer.text
 
 
+async def approved_release(newsroom: Newsroom) -> str:
+    """A release of a connected workspace, approved on its page."""
+    await newsroom.connect()
+    action_id = await stage(newsroom)
+    await approve_on_page(newsroom, action_id)
+    return action_id
+
+
 async def test_the_tool_has_the_parts_of_the_shape_and_nothing_else(newsroom: Newsroom) -> None:
     listed = {tool["name"]: tool for tool in (await newsroom.rpc("tools/list"))["result"]["tools"]}
     release, note = listed[POST]["inputSchema"], listed[NOTE]["inputSchema"]
-    own = {"tenantId", "idempotencyKey"}
+    own = {"tenantId", "idempotencyKey", "reason"}
     parts = {"body", "title", "link", "imageAssetId", "scheduleFor"}
     assert set(release["properties"]) == parts | own
     assert release["required"] == ["body", "title"]
@@ -69,8 +78,8 @@ async def test_the_tool_has_the_parts_of_the_shape_and_nothing_else(newsroom: Ne
         ({"body": "word " * 61}, ("body", "at most 60 words", "61 words")),
         ({"title": ""}, ("title", "at least 1 characters", "0 characters")),
         ({"title": "t" * 81}, ("title", "at most 80 characters", "81 characters")),
-        ({"body": "Under embargo."}, ("body", "a text that may appear at once", "'a text under embargo'")),
-        ({"body": "Rumour."}, ("body", "a text with a source", "'Rumour.'")),
+        ({"body": "Under embargo."}, ("body", "a text that may appear at once", '"a text under embargo"')),
+        ({"body": "Rumour."}, ("body", "a text with a source", '"Rumour."')),
         ({"link": "javascript:alert(1)"}, ("link", "an address that begins with https://", None)),
         ({"imageAssetId": "no-such"}, ("imageAssetId", "the id of an image asset of this workspace", None)),
         ({"subject": "News"}, ("subject", None, None)),
@@ -192,9 +201,7 @@ async def test_a_key_that_the_provider_refuses_ends_the_connection_and_sends_not
 
 
 async def test_a_refused_token_is_renewed_once_and_the_release_appears_once(newsroom: Newsroom) -> None:
-    await newsroom.connect()
-    action_id = await stage(newsroom)
-    await approve_on_page(newsroom, action_id)
+    action_id = await approved_release(newsroom)
     newsroom.far.expire_access()
     assert (await newsroom.done(EXECUTE, actionId=action_id))["ok"]
     assert len(newsroom.far.happened("release")) == 1
@@ -204,9 +211,7 @@ async def test_a_refused_token_is_renewed_once_and_the_release_appears_once(news
 async def test_a_refusal_after_the_renewal_is_final_because_nothing_was_sent_before(
     newsroom: Newsroom,
 ) -> None:
-    await newsroom.connect()
-    action_id = await stage(newsroom)
-    await approve_on_page(newsroom, action_id)
+    action_id = await approved_release(newsroom)
     newsroom.far.expire_access()
     newsroom.far.plan(Outcome.DELIVER, Outcome.DELIVER, Outcome.REFUSE_422)
     assert (await newsroom.denied(EXECUTE, actionId=action_id))["reason"] == "connector_failed"
@@ -217,9 +222,7 @@ async def test_a_refusal_after_the_renewal_is_final_because_nothing_was_sent_bef
 async def test_an_ended_grant_asks_a_person_to_connect_again_and_keeps_the_approval(
     newsroom: Newsroom,
 ) -> None:
-    await newsroom.connect()
-    action_id = await stage(newsroom)
-    await approve_on_page(newsroom, action_id)
+    action_id = await approved_release(newsroom)
     newsroom.far.revoke_all()
     refused = await newsroom.denied(EXECUTE, actionId=action_id)
     assert refused["reason"] == "missing_connector"
@@ -230,9 +233,7 @@ async def test_an_ended_grant_asks_a_person_to_connect_again_and_keeps_the_appro
 
 
 async def test_an_approved_release_does_not_go_to_another_account(newsroom: Newsroom) -> None:
-    await newsroom.connect()
-    action_id = await stage(newsroom)
-    await approve_on_page(newsroom, action_id)
+    action_id = await approved_release(newsroom)
     newsroom.far.account = {"id": "room-8", "name": "Another pressroom"}
     await newsroom.disconnect()
     await newsroom.connect()
@@ -271,12 +272,8 @@ LETTER = {"body": "Dear Ada, we moved to Lisbon.", "subject": "We moved", "to": 
 
 @pytest.fixture
 async def mailroom(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Gate]:
-    gate = gate_with((str(LETTERS),), database_url, tmp_path, transport)
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(gate_with((str(LETTERS),), database_url, tmp_path, transport)) as gate:
         yield gate
-    finally:
-        await gate.close()
 
 
 async def test_a_letter_names_its_recipients_and_keeps_to_their_number(mailroom: Gate) -> None:

@@ -13,6 +13,7 @@ from tests.support.cli.fixtures import assent as assent
 from tests.support.cli.fixtures import bare_environment as bare_environment
 from tests.support.cli.fixtures import data_dir as data_dir
 from tests.support.extensions.fixtures import gate_with
+from tests.support.surfaces import signed_in
 
 from assent.extensions.registry import Extensions, Names, load_extensions
 from assent.gate.records import Assurance
@@ -174,12 +175,10 @@ async def books(transport: str, database_url: str, tmp_path: Path) -> AsyncItera
     shelf = Shelf(tmp_path / "books")
     shelf.migrate(1, REFUNDS)
     shelf.write("books.py", STORING)
-    gate = gate_with((str(tmp_path / "books/books.py"),), database_url, tmp_path, transport)
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_with((str(tmp_path / "books/books.py"),), database_url, tmp_path, transport)
+    ) as gate:
         yield gate
-    finally:
-        await gate.close()
 
 
 async def approve_call(gate: Gate, tool: str, **arguments: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, GET, PENDING, Gate
 from tests.support.answers import calls_of, text_of
-from tests.support.extensions.fixtures import gate_with, signed_in
+from tests.support.extensions.fixtures import gate_with
+from tests.support.surfaces import signed_in
 
 from assent.engine.actions import drift_probe
 from assent.kernel.times import iso_time

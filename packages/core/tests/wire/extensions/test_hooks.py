@@ -21,8 +21,7 @@ from assent.cli.commands import build_parser
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
-from assent.extensions.hooks import load_extensions
-from assent.extensions.options import BadExtension
+from assent.extensions.hooks import BadExtension, load_extensions
 from assent.jobs.kinds import job_kinds
 from assent.processes.serve import Surfaces, check_names
 from assent.serving.web.shell.console import Screen, Visit, arrange_entries
@@ -124,18 +123,18 @@ def test_a_command_of_a_package_works_once_the_settings_name_it(site: Path, tmp_
     assert told.returncode == 1 and "acme-nowhere is not installed" in told.stdout
 
 
-def test_an_entry_of_an_extension_is_the_first_of_its_group_and_a_new_group_is_the_last() -> None:
+def test_an_entry_of_an_extension_is_the_last_of_its_group_and_a_new_group_is_the_last() -> None:
     async def show(visit: Visit) -> Response:
         return visit.page("acme.html")
 
-    known = NavigationEntry("acme", "/acme", "Acme", "runs", "Learn")
+    known = NavigationEntry("acme", "/acme", "Acme", "runs", "Set up")
     new = NavigationEntry("more", "/more", "More", "runs", "Acme")
     added = [Screen(each.href, show, each.name, entry=each) for each in (new, known)]
 
     names = [each.name for each in arrange_entries(added)]
 
     assert names[-1] == "more"
-    assert names.index("acme") + 1 == names.index("operations")
+    assert names.index("acme") == names.index("settings") + 1
     assert sorted(names) == sorted([*(each.name for each in NAVIGATION), "acme", "more"])
 
 
@@ -194,7 +193,7 @@ async def test_the_package_of_the_page_brings_each_part_once_the_settings_name_i
     ("sections", "why"),
     [
         ({"acme": {}}, "no extension is called acme"),
-        ({"notify": {"colour": "red"}}, "unknown key colour"),
+        ({"notify": {"slack_url": "https://slack.example"}}, "no extension is called notify"),
         ({"notify": 5}, "does not work"),
     ],
 )

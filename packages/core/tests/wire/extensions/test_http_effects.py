@@ -20,6 +20,7 @@ from tests.support.answers import text_of
 from tests.support.extensions.fixtures import gate_with
 from tests.support.extensions.http_section import section
 from tests.support.net.stub_server import Answer, StubServer, closed_port, redirect, stub_server
+from tests.support.surfaces import signed_in
 
 from assent.engine.connections import named_secrets
 from assent.engine.webhooks.webhooks import signing_secret
@@ -50,19 +51,17 @@ def stub() -> Iterator[StubServer]:
 async def surface(
     transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any], stub: StubServer
 ) -> AsyncIterator[Gate]:
-    gate = gate_with(
-        (),
-        database_url,
-        tmp_path,
-        transport,
-        effects={"refund": section(stub.url(), **changed_settings)},
-        allow_hosts=("127.0.0.1",),
-    )
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_with(
+            (),
+            database_url,
+            tmp_path,
+            transport,
+            effects={"refund": section(stub.url(), **changed_settings)},
+            allow_hosts=("127.0.0.1",),
+        )
+    ) as gate:
         yield gate
-    finally:
-        await gate.close()
 
 
 async def store_secret(surface: Gate, value: str = SECRET) -> None:
@@ -205,14 +204,12 @@ async def reading(transport: str, database_url: str, tmp_path: Path, stub: StubS
     """A server whose refunds can be read back."""
     back = {**BACK, "url": f"{stub.url()}back?key={{action.key}}"}
     effects = {"refund": section(stub.url(), read_back=back)}
-    gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
+    ) as gate:
         await store_secret(gate)
         stub.answers[PATH] = reply({}, 503)
         yield gate
-    finally:
-        await gate.close()
 
 
 def back_path(action_id: str) -> str:
@@ -389,16 +386,14 @@ async def test_after_the_question_mark_any_value_is_sent_encoded(
     transport: str, database_url: str, tmp_path: Path, stub: StubServer, customer: str
 ) -> None:
     effects = {"refund": section(stub.url(), url=f"{stub.url()}refunds?customer={{customer}}")}
-    gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
+    ) as gate:
         await store_secret(gate)
         path = f"/refunds?customer={quote(customer, safe='')}"
         stub.answers[path] = reply({"id": "re_1"})
         await gate.done(EXECUTE, actionId=await approve(gate, customer=customer))
         assert [asked.path for asked in stub.asked] == [path]
-    finally:
-        await gate.close()
 
 
 async def test_the_whole_address_is_in_the_chat_on_the_confirm_page_and_in_what_is_approved(
@@ -419,9 +414,9 @@ async def test_the_key_of_the_action_is_filled_in_when_the_approved_address_is_a
 ) -> None:
     url = f"{stub.url()}{{customer}}/refunds/{{action.key}}?id={{action.id}}"
     effects = {"refund": section(stub.url(), url=url)}
-    gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
+    ) as gate:
         await store_secret(gate)
         action_id = await approve(gate, customer="{action.id}")
         stored = await gate.stored(action_id)
@@ -432,8 +427,6 @@ async def test_the_key_of_the_action_is_filled_in_when_the_approved_address_is_a
         stub.answers[path] = reply({"id": "re_1"})
         await gate.done(EXECUTE, actionId=action_id)
         assert [asked.path for asked in stub.asked] == [path]
-    finally:
-        await gate.close()
 
 
 async def test_an_action_of_an_earlier_version_whose_value_would_leave_its_place_is_not_sent(
@@ -465,11 +458,7 @@ async def test_an_address_that_is_not_public_is_not_asked_unless_the_settings_al
     transport: str, database_url: str, tmp_path: Path, url: str
 ) -> None:
     effects = {"refund": section(url, url=url, headers={})}
-    gate = gate_with((), database_url, tmp_path, transport, effects=effects)
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(gate_with((), database_url, tmp_path, transport, effects=effects)) as gate:
         action_id = await approve(gate)
         refused = await gate.denied(EXECUTE, actionId=action_id)
         assert refused["reason"] == "provider_not_live"
-    finally:
-        await gate.close()

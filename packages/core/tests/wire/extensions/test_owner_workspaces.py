@@ -4,7 +4,6 @@ nor reaches it."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -16,34 +15,27 @@ from tests.support.extensions.owner_kit import (
     RESTART,
     SENDER,
     WORKFLOW,
-    make_key,
     read_everything,
     running,
     wrote,
 )
 from tests.support.jobs.kit import claim
 from tests.support.keyed_browser import KeyedBrowser
-from tests.support.net.stub_server import StubServer, stub_server
+from tests.support.keys import make_key
+from tests.support.net.stub_server import StubServer
 from tests.support.review.kit import BROWSER, Server
 from tests.support.surfaces import BASE_URL
 
-from assent.app import OWNED
 from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.core import jobs
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.extensions.hooks import list_own_settings
 from assent.gate.records import Assurance
 from assent.jobs.kinds import job_kinds
 from assent.serving.web.shell.console import PLACE_COOKIE
 from assent.settings.load import SettingsError, load_settings
-from assent.settings.table import PROVIDERS, Kind
 
 pytestmark = pytest.mark.own_database
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with stub_server() as made:
-        yield made
 
 
 @pytest.mark.rule("E50")
@@ -53,7 +45,7 @@ async def test_only_the_owner_s_workspace_sees_what_the_settings_bring(
 ) -> None:
     async with running(transport, database_url, tmp_path, stub) as (gate, _):
         guest = (await gate.new_workspace("guest")).api_key
-        owner = await make_key(gate, LOCAL_WORKSPACE)
+        owner = await make_key(gate.app)
         await gate.call(NOTE, {"text": "A first call, which the metrics count."}, key=owner)
 
         own = await read_everything(gate, owner)
@@ -95,7 +87,7 @@ async def test_a_guest_s_mail_needs_a_mail_server_of_its_own(
             assert (await gate.call(EXECUTE, {"actionId": each["id"]})).is_error
         assert inbox.taken == []
 
-        gate.key, gate.workspace_id = await make_key(gate, LOCAL_WORKSPACE), LOCAL_WORKSPACE
+        gate.key, gate.workspace_id = await make_key(gate.app), LOCAL_WORKSPACE
         (action,) = (await gate.done("chieflab_send", **mail))["actions"]
         await gate.approve_as(Assurance.PERSON, action["id"])
         await gate.done(EXECUTE, actionId=action["id"])
@@ -106,7 +98,7 @@ async def test_a_guest_reaches_no_private_host_of_the_settings(
     transport: str, database_url: str, tmp_path: Path, stub: StubServer
 ) -> None:
     async with running(transport, database_url, tmp_path, stub) as (gate, _):
-        owner = await make_key(gate, LOCAL_WORKSPACE)
+        owner = await make_key(gate.app)
         launch = {"productUrl": stub.url("/product"), "goal": "Announce the second floor"}
         for key in ((await gate.new_workspace("guest")).api_key, None):
             await gate.call("chieflab_launch_product", launch, key=key)
@@ -151,7 +143,7 @@ async def test_named_workspaces_are_the_owner_s_and_the_default_one_is_not_unles
 ) -> None:
     async with running(transport, database_url, tmp_path, stub) as (gate, _):
         team = await gate.new_workspace("team")
-        key = await make_key(gate, LOCAL_WORKSPACE)
+        key = await make_key(gate.app)
     async with running(transport, database_url, tmp_path, stub, owner_workspaces=(team.workspace_id,)) as (
         gate,
         _,
@@ -161,9 +153,9 @@ async def test_named_workspaces_are_the_owner_s_and_the_default_one_is_not_unles
 
 
 def test_every_credential_of_the_settings_is_the_owner_s() -> None:
-    """A new provider with a token in the settings has to be listed, too."""
-    tokens = {each.name for each in PROVIDERS if each.kind in (Kind.TOKEN, Kind.MAIL_SERVER)}
-    assert tokens <= set(OWNED)
+    """A new provider with a token in the settings has to be the owner's, too."""
+    tokens = [row for row in list_own_settings() if row.secret]
+    assert tokens and all(row.of_owner for row in tokens)
 
 
 @pytest.mark.parametrize("wrong", ["acme", "local", "All", "00000000-0000-7000-8000-00000000000g"])
@@ -177,7 +169,7 @@ async def test_an_owner_s_inbox_shows_their_action_right_whichever_workspace_the
 ) -> None:
     async with running(transport, database_url, tmp_path, stub) as (gate, _):
         guest = await gate.new_workspace("guest")
-        gate.key = await make_key(gate, LOCAL_WORKSPACE)
+        gate.key = await make_key(gate.app)
         staged = await gate.done(RESTART, what="prod")
         server = cast(Server, gate)
         sign_in = await Server.sign_in_path(server)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.support.actions.kit import APPROVE, EXECUTE
 from tests.support.extensions.fixtures import gate_with
+from tests.support.surfaces import signed_in
 
 CODE = '''
 import assent
@@ -38,9 +39,9 @@ async def test_a_delivery_is_recorded_and_its_remainder_offered_although_the_des
 ) -> None:
     file = tmp_path / "shop.py"
     file.write_text(CODE)
-    gate = gate_with((str(file),), database_url, tmp_path, transport, **changed_settings)
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_with((str(file),), database_url, tmp_path, transport, **changed_settings)
+    ) as gate:
         action_id = (await gate.done("shop_parcel", to=["ada", "bob"]))["actions"][0]["id"]
         await gate.done(APPROVE, actionId=action_id)
         done = await gate.done(EXECUTE, actionId=action_id)
@@ -48,5 +49,3 @@ async def test_a_delivery_is_recorded_and_its_remainder_offered_although_the_des
         rest = await gate.stored(done["restActionId"])
         assert rest.status == "awaiting_approval" and rest.effect.body == "To: - bob"
         assert rest.preflight.severity == "high"
-    finally:
-        await gate.close()

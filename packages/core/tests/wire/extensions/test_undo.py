@@ -5,18 +5,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, GET, REJECT, RESOLVE, Gate
-from tests.support.answers import calls_of
+from tests.support.answers import bodies_of, calls_of, text_of
 from tests.support.effort import rounds
 
 from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.hooks import Settled
+from assent.engine.actions.undo import note_undone
 from assent.engine.core import failpoints
-from assent.gate.gate import Decider
-from assent.gate.records import Action, Assurance, Proposal
+from assent.engine.core.tenancy import SCOPES
+from assent.gate.gate import Decider, SeenVersion
+from assent.gate.records import Action, Assurance, Proposal, Status
+from assent.gate.transitions import Move
 from assent.gate.undo import UNDO_AS, UNDO_OF
 from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Refusal
 from assent.use_cases import executions
+from assent.use_cases.decisions import DecisionOrder
 
 UNDO = "chieflab_undo_action"
 REFUND = {"customer": "Ada", "amount": "12.00 EUR", "reason": "broken"}
@@ -33,6 +40,19 @@ async def refunded(surface: Gate) -> str:
 async def undone(surface: Gate, action_id: str) -> str:
     staged: str = (await surface.done(UNDO, actionId=action_id))["actions"][0]["id"]
     return staged
+
+
+async def test_an_undo_has_a_name_and_words_of_its_own(surface: Gate, billing: Any) -> None:
+    rung = await surface.done("acme_billing_ring", times=3)
+    [name] = bodies_of(rung)
+    await surface.done(APPROVE, actionId=rung["actions"][0]["id"], send=True)
+    staged = await surface.done(UNDO, actionId=rung["actions"][0]["id"])
+    approved = await surface.done(APPROVE, actionId=staged["actions"][0]["id"])
+
+    [(reverse, card)] = bodies_of(staged).items()
+    assert reverse == f"undo:{name}"
+    assert f"“undo {name}”" in card and f"“approve {reverse}”" in card and "“send " not in card
+    assert f"“undo {name}”" in approved["userMessage"] and " sent" not in approved["userMessage"]
 
 
 def cancelled(billing: Any) -> list[dict[str, Any]]:
@@ -68,7 +88,9 @@ async def test_an_undo_has_exact_arguments_waits_for_its_own_approval_and_happen
     assert UNDO not in {call["name"] for call in calls_of(await surface.record(action_id))}
     for each in (action_id, staged):  # it cannot be undone itself, because it does not say so
         assert (await surface.denied(UNDO, actionId=each))["reason"] == "validation_error"
-    assert (await surface.done("chieflab_status"))["counts"]["undone"] == 2
+    told = await surface.done("chieflab_status")
+    assert told["counts"]["undone"] == 1 and [each["actionId"] for each in told["undone"]] == [action_id]
+    assert text_of(await surface.done("chieflab_report")).count(" was undone ") == 1
 
 
 async def test_nothing_is_undone_that_did_not_happen_or_whose_outcome_or_time_is_over(
@@ -81,6 +103,9 @@ async def test_nothing_is_undone_that_did_not_happen_or_whose_outcome_or_time_is
     await surface.ask(EXECUTE, actionId=waiting)
     assert await surface.where(waiting) == "outcome_unknown"
     assert (await surface.denied(UNDO, actionId=waiting))["reason"] == "outcome_unknown"
+    # An agent may tell that it happened. Its words are no receipt by which anything is cancelled.
+    await surface.done(RESOLVE, actionId=waiting, outcome="happened", evidence="re_of_someone_else")
+    assert (await surface.denied(UNDO, actionId=waiting))["reason"] == "validation_error"
 
     action_id = await refunded(surface)
     staged = await undone(surface, action_id)
@@ -108,6 +133,24 @@ async def test_a_rejected_undo_can_be_asked_for_again_and_an_unknown_one_cannot(
     await surface.done(RESOLVE, actionId=second, outcome="happened", evidence="https://billing.example/seen")
     assert (await surface.stored(action_id)).metadata["undone"]["by"] == second
     assert len(cancelled(billing)) == 1
+
+
+async def test_an_undo_that_expired_and_was_replaced_never_happens_also_with_the_clock_set_back(
+    surface: Gate, billing: Any
+) -> None:
+    rung = (await surface.done("acme_billing_ring", times=3))["actions"][0]["id"]
+    await surface.done(APPROVE, actionId=rung, send=True)
+    first = await undone(surface, rung)
+    await surface.approve_as(Assurance.PERSON, first)
+    expires_ms = (await surface.stored(first)).expires_ms
+    assert expires_ms is not None
+    surface.clock.advance(seconds=(expires_ms - surface.clock.now_ms()) / 1000)
+    second = await undone(surface, rung)
+    assert (second != first, await surface.where(first)) == (True, "rejected")
+    await surface.done(APPROVE, actionId=second, send=True)
+    surface.clock.advance(hours=-1)
+    assert (await surface.denied(EXECUTE, actionId=first))["reason"] == "requires_approval"
+    assert [each for each in billing.LEDGER if "silenced" in each] == [{"silenced": 3, "receipt": "rung"}]
 
 
 async def test_what_takes_back_all_of_it_is_reversible_for_a_policy(surface: Gate, billing: Any) -> None:
@@ -175,3 +218,55 @@ async def test_a_person_undoes_on_the_page_as_the_one_who_proposes_it(surface: G
     made = await executions.undo(surface.app.owner_services, person, executed, proposal, write)
     said = (await surface.stored(made.action_id)).metadata["proposal"]
     assert (said["personId"], said["operator"], cancelled(billing)) == ("p-1", "acme-billing", [])
+
+
+async def test_a_failed_undo_is_asked_for_again_on_the_first_action_and_is_not_staged_beside_it(
+    surface: Gate, billing: Any
+) -> None:
+    action_id = await refunded(surface)
+    failed = await undone(surface, action_id)
+    await surface.approve_as(Assurance.PERSON, failed)
+    billing.FAULTS.append("refused")
+    await surface.ask(EXECUTE, actionId=failed)
+    assert await surface.where(failed) == "failed"
+    with pytest.raises(Refusal) as refused:
+        await executions.try_again(
+            surface.clock,
+            DecisionOrder(surface.someone(), await surface.stored(failed), SeenVersion()),
+            surface.app.store.write,
+        )
+    assert refused.value.reason == "stale_revision"
+    second = await undone(surface, action_id)
+    await surface.approve_as(Assurance.PERSON, second)
+    await surface.done(EXECUTE, actionId=second)
+    assert len(cancelled(billing)) == 1
+
+
+async def test_an_undo_that_a_test_key_asks_for_neither_counts_nor_stands_in_the_way(
+    surface: Gate, billing: Any
+) -> None:
+    action_id = await refunded(surface)
+    key = await surface.key_with(*SCOPES, mode="dev")
+    asked = await surface.call(UNDO, {"actionId": action_id}, key=key)
+    test = asked.payload["actions"][0]["id"]
+    await surface.approve_as(Assurance.PERSON, test)
+    assert (await surface.denied(EXECUTE, actionId=test))["reason"] == "provider_not_live"
+    live = await undone(surface, action_id)
+    assert (live != test, await surface.where(test)) == (True, "rejected")
+    again = await surface.call(UNDO, {"actionId": action_id}, key=key)
+    assert again.payload["actions"][0]["id"] == live
+    await surface.approve_as(Assurance.PERSON, live)
+    await surface.done(EXECUTE, actionId=live)
+    assert len(cancelled(billing)) == 1
+
+
+async def test_a_test_that_an_emulator_took_back_leaves_the_first_action_as_it_is(
+    surface: Gate, billing: Any
+) -> None:
+    action_id = await refunded(surface)
+    key = await surface.key_with(*SCOPES, mode="dev")
+    test = (await surface.call(UNDO, {"actionId": action_id}, key=key)).payload["actions"][0]["id"]
+    reverse = msgspec.structs.replace(await surface.stored(test), status=Status.EXECUTED)
+    settled = Settled(action=reverse, move=Move.SUCCEED, facts={}, at_ms=surface.clock.now_ms())
+    await surface.app.store.write(lambda: note_undone(settled))
+    assert "undone" not in (await surface.stored(action_id)).metadata

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.support.actions.kit import Gate
 from tests.support.extensions.fixtures import BILLING, gate_with
+from tests.support.surfaces import signed_in
 from tests.support.workflows.kit import WorkflowClient, definition
 from tests.support.workflows.library import step
 
@@ -31,12 +33,10 @@ ACTING = definition(
 async def surface(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Gate]:
     folder = tmp_path / "workflows"
     folder.mkdir()
-    gate = gate_with((str(BILLING),), database_url, tmp_path, transport, workflow_dirs=(str(folder),))
-    try:
-        gate.workspace_id = (await gate.sign_in()).workspace_id
+    async with signed_in(
+        gate_with((str(BILLING),), database_url, tmp_path, transport, workflow_dirs=(str(folder),))
+    ) as gate:
         yield gate
-    finally:
-        await gate.close()
 
 
 async def test_the_call_of_a_step_prepares_the_effect_once_the_step_is_approved(
@@ -56,6 +56,34 @@ async def test_the_call_of_a_step_prepares_the_effect_once_the_step_is_approved(
     assert stored.effect.arguments["customer"] == "cus_7"
     assert stored.view.title == "Refund 12.50 EUR to cus_7"
     assert billing.LEDGER == []
+
+
+async def test_every_tool_that_prepares_takes_the_agents_reason_and_keeps_it_beside_the_content(
+    surface: Gate, billing: Any, tmp_path: Path
+) -> None:
+    why = "She asked for it twice."
+    staged = [
+        (await surface.done(tool, **given, reason=why))["actions"][0]["id"]
+        for tool, given in (
+            ("chieflab_post", {"channel": "site", "title": "News", "body": "We moved to Lisbon."}),
+            ("chieflab_send", {"to": ["ada@example.org"], "subject": "Hi", "body": "We moved to Lisbon."}),
+            ("chieflab_launch_product", {"drafts": {"site": "We moved to Lisbon."}}),
+            ("acme_billing_note", {"text": "low"}),
+        )
+    ]
+    proposed = await surface.done("chieflab_propose_call", source="bash", toolName="ls", reason=why)
+    client = WorkflowClient(surface, tmp_path / "workflows")
+    at = await client.start(definition("asking", step("ask", requireConfirmation=True), step("after")))
+    refused = await client.send(at, notesMarkdown="Go on.", reason=why)
+    # Its own argument of this name is shown among the others.
+    own = await surface.done("acme_billing_refund", customer="c", amount="1 EUR", reason=why)
+
+    for action_id in (*staged, proposed["actionId"], refused.payload["actionId"]):
+        action = await surface.stored(action_id)
+        assert action.metadata["reason"] == why
+        assert why not in msgspec.json.encode(action.effect).decode()
+    refund = await surface.stored(own["actions"][0]["id"])
+    assert "reason" not in refund.metadata and refund.effect.arguments["reason"] == why
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 from tests.support.net.stub_server import (
     Answer,
@@ -99,7 +97,7 @@ async def test_a_name_is_resolved_once_and_cannot_move_before_the_connection(
     with stub_server(server) as stub:
         url = f"https://pinned.example:{stub.port}/x"
         monkeypatch.setattr(addresses, "_resolve", resolve)
-        monkeypatch.setattr(httpx, "AsyncClient", partial(httpx.AsyncClient, verify=client))
+        monkeypatch.setattr(outgoing, "load_trust", lambda: client)
         page = await fetch_page(url, allow_hosts=["pinned.example"])
     assert page.text
     assert asked == ["pinned.example"]
@@ -132,8 +130,8 @@ async def test_a_certificate_of_another_name_is_refused(
     with stub_server(server) as stub:
         url = f"https://pinned.example:{stub.port}/"
         monkeypatch.setattr(addresses, "_resolve", resolve)
-        for trusting in (httpx.AsyncClient, partial(httpx.AsyncClient, verify=client)):
-            monkeypatch.setattr(httpx, "AsyncClient", trusting)
+        for trusted in (outgoing.load_trust(), client):
+            monkeypatch.setattr(outgoing, "load_trust", lambda trusted=trusted: trusted)
             with pytest.raises(FetchRefused) as refused:
                 await fetch_page(url, allow_hosts=["pinned.example"])
             assert refused.value.why == "tls"

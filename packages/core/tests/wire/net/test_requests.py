@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 import pytest
 from tests.support.net.stub_server import Answer, StubServer, closed_port, redirect
 
@@ -25,6 +27,24 @@ async def test_method_headers_and_body_arrive_and_the_answer_is_bounded(stub: St
     assert (answer.status, len(answer.body)) == (201, 100)
     [asked] = stub.asked
     assert (asked.method, asked.body, asked.headers["x-key"]) == ("PUT", b"{}", "1")
+
+
+async def test_certificates_are_not_loaded_for_every_request(
+    stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loading them holds the event loop for longer than a whole approval takes."""
+    loaded: list[str] = []
+    load = ssl.SSLContext.load_verify_locations
+
+    def count(context: ssl.SSLContext, *given: str, **named: str) -> None:
+        loaded.append("certificates")
+        load(context, *given, **named)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", count)
+    target = await check(stub.url(), allow_hosts=HERE)
+    for _ in range(3):
+        await send(target)
+    assert len(loaded) <= 1 and len(stub.asked) == 3
 
 
 async def test_a_redirect_is_an_answer_and_is_not_followed(stub: StubServer) -> None:

@@ -15,17 +15,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import jwt
+import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.support.keyed_browser import ConfirmPage
-from tests.support.oauth.kit import (
-    DOCUMENT,
-    LEAVING,
-    Person,
-    document,
-    make_client,
-    publishing,
-)
+from tests.support.keys import make_key
+from tests.support.oauth.kit import DOCUMENT, LEAVING, Person, document, make_client, publishing
 from tests.support.oauth.plain_client import PlainClient, make_pkce, read_challenge
 from tests.support.own_sql import bind_marks
 from tests.support.review.kit import Server, forms, post
@@ -33,7 +28,7 @@ from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import START_MS
 
 from assent.engine.core import tenancy
-from assent.engine.core.tenancy import LOCAL_WORKSPACE, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people
 from assent.engine.people.people import Person as Member
 from assent.engine.people.people import Role
@@ -56,6 +51,11 @@ class Scene:
     async def let_in(self, **changes: str) -> tuple[str, str]:
         """A code with its verifier."""
         return await self.client.ask(lambda url: self.person.let_in(url, **changes))
+
+    async def sign_out(self, shown: httpx.Response) -> None:
+        """Press the button of a page."""
+        (form,) = [each for each in forms(shown.text) if each.address == "/sign-out"]
+        await self.person.browser.post(form.address, data=form.fields)
 
     async def sign_in(self) -> None:
         self.client.keep(await self.client.exchange(*await self.let_in()))
@@ -133,6 +133,13 @@ REQUESTS: dict[str, dict[str, str]] = {
     "an audience with a fragment": {"resource": "http://127.0.0.1:8080/api/mcp#x"},
     "the right to change the policy alone": {"scope": "policy:write"},
     "an unknown right": {"scope": "admin"},
+    "a redirect in capitals": {"redirect_uri": "HTTP://127.0.0.1:53117/callback"},
+    "a redirect with a port that is written otherwise": {"redirect_uri": "http://127.0.0.1%3A53117/callback"},
+    "a challenge with padding": {"code_challenge": "x" * 43 + "="},
+    "a PKCE method in small letters": {"code_challenge_method": "s256"},
+    "a code and a token": {"response_type": "code token"},
+    "an audience with a user": {"resource": "http://x@127.0.0.1:8080/api/mcp"},
+    "an audience with a query": {"resource": "http://127.0.0.1:8080/api/mcp?x"},
     "a long state": {"state": "x" * 1_001},
     "an unknown client": {"client_id": "nobody"},
     "a document without TLS": {"client_id": "http://client.example/oauth/client.json"},
@@ -217,6 +224,45 @@ async def a_form_for_another_request_than_was_shown(scene: Scene) -> None:
     sent = await scene.person.browser.post(other, data={"nonce": nonce, "runs:write": "on"})
     assert sent.status_code == 403
     assert await scene.count_keys() == 0
+
+
+@attack
+async def a_form_that_is_sent_after_signing_out(scene: Scene) -> None:
+    shown = await scene.open()
+    await scene.sign_out(shown)
+    assert (await scene.person.answer(shown)).status_code == 401
+    assert await scene.count_keys() == 0
+
+
+@attack
+async def a_signature_that_is_sent_after_signing_out(scene: Scene) -> None:
+    scene.person.browser.confirms = False
+    shown = await scene.open()
+    asked = await scene.person.answer(shown)
+    fields = scene.person.browser.sign(asked)
+    await scene.sign_out(shown)
+    sent = await scene.person.browser.post(asked.url.join(ConfirmPage(asked.text).path), data=fields)
+    assert sent.status_code == 401
+    assert await scene.count_keys() == 0
+
+
+@attack
+async def a_workspace_that_another_tab_chose_meanwhile(scene: Scene) -> None:
+    shown = await scene.open()
+    app, now_ms = scene.server.app, scene.server.clock.now_ms()
+    elsewhere = WorkspaceId(scene.server.services.new_id(now_ms))
+    await app.store.write(lambda: tenancy.create_workspace(elsewhere, "Elsewhere", now_ms, by="test"))
+    scene.person.browser.cookies.set("assent-workspace", elsewhere)
+    assert (await scene.person.answer(shown)).status_code == 403
+    assert await scene.count_keys() == 0
+
+
+@attack
+async def a_kept_answer(scene: Scene) -> None:
+    left = await scene.person.answer(await scene.open())
+    assert LEAVING.search(left.text) is not None
+    assert "no-store" in left.headers["cache-control"]
+    assert left.headers["referrer-policy"] in ("no-referrer", "same-origin", "strict-origin")
 
 
 @attack
@@ -340,7 +386,7 @@ async def a_wrong_verifier(scene: Scene) -> None:
 @attack
 async def no_verifier(scene: Scene) -> None:
     code, _ = await scene.let_in()
-    assert (await scene.client.exchange(code, "")).json()["error"] == "invalid_grant"
+    assert (await scene.client.exchange(code, "")).json()["error"] == "invalid_request"
 
 
 @attack
@@ -410,6 +456,22 @@ async def a_thief_who_renews_first(scene: Scene) -> None:
     assert (await scene.client.refresh()).json()["error"] == "invalid_grant"
     assert (await thief.call(KEYED)).status_code == 401
     assert (await thief.refresh()).json()["error"] == "invalid_grant"
+
+
+@attack
+async def a_thief_who_renews_first_and_lies_low(scene: Scene) -> None:
+    """A copy that is renewed and not used would otherwise get the tokens that the client gets, time and again."""
+    await scene.sign_in()
+    stolen = scene.client.tokens["refresh_token"]
+    thief = make_client(scene.server, client_id=scene.client.client_id)
+    thief.server, thief.resource = scene.client.server, scene.client.resource
+    thief.keep(await thief.refresh(stolen))
+    assert not await scene.works()
+    scene.client.keep(await scene.client.refresh())
+    assert await scene.works()
+    assert (await thief.call(KEYED)).status_code == 401
+    assert (await thief.refresh()).json()["error"] == "invalid_grant"
+    assert not await scene.works()
 
 
 @attack
@@ -509,7 +571,7 @@ async def a_form_with_a_field_twice(scene: Scene) -> None:
 
 @attack
 async def another_grant_type(scene: Scene) -> None:
-    for kind in ("password", "client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer", ""):
+    for kind in ("password", "client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer", "code"):
         got = await scene.client.http.post("/oauth/token", data={"grant_type": kind, "client_id": "x"})
         assert got.json()["error"] == "unsupported_grant_type"
 
@@ -555,6 +617,24 @@ async def a_client_that_was_revoked_among_the_keys(scene: Scene) -> None:
     await scene.person.browser.post(form.address, data={**form.fields, **revoke})
     assert not await scene.works()
     assert (await scene.client.refresh()).json()["error"] == "invalid_grant"
+
+
+@attack
+async def a_member_who_revokes_the_client_of_someone_else(scene: Scene) -> None:
+    member, _ = await scene.add_member()
+    await scene.sign_in()
+    own = await scene.other_client()
+    own.keep(await own.exchange(*await own.ask(member.let_in)))
+
+    page = (await member.look("/settings/keys")).text
+    (form,) = [each for each in forms(page) if any(name == "revoke" for name, _, _ in each.buttons)]
+    answers = {}
+    for key in await scene.server.app.store.read(lambda: tenancy.list_keys(LOCAL_WORKSPACE)):
+        sent = await member.browser.post(form.address, data={**form.fields, "revoke": key.key_id})
+        answers[key.person_id] = sent.status_code
+
+    assert answers == {"owner": 403, "grace": 303}
+    assert [(await each.call(KEYED)).status_code for each in (scene.client, own)] == [200, 401]
 
 
 @attack
@@ -610,12 +690,9 @@ async def a_revocation_by_another_client(scene: Scene) -> None:
 
 @attack
 async def a_revocation_of_a_key_that_was_pasted(scene: Scene) -> None:
-    entropy, now_ms = KeyEntropy(os.urandom(8), os.urandom(24)), scene.server.clock.now_ms()
-    issued = await scene.server.app.store.write(
-        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, now_ms, by="test")
-    )
-    assert (await scene.client.revoke(issued.api_key)).status_code == 200
-    scene.client.tokens = {"access_token": issued.api_key}
+    key = await make_key(scene.server.app)
+    assert (await scene.client.revoke(key)).status_code == 200
+    scene.client.tokens = {"access_token": key}
     assert await scene.works()
 
 
@@ -638,7 +715,7 @@ async def registrations_that_do_not_fit(scene: Scene) -> None:
     for metadata, error in (
         ({"redirect_uris": ["http://evil.example/cb"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["javascript:alert(1)"]}, "invalid_redirect_uri"),
-        ({"redirect_uris": ["https://ok.example/cb", "data:text/html,x"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["app://ok/cb", "data:text/html,x"]}, "invalid_redirect_uri"),
         ({"redirect_uris": []}, "invalid_redirect_uri"),
         ({"redirect_uris": ["https://a.example/" + "x" * 2_000]}, "invalid_redirect_uri"),
         (
@@ -663,6 +740,165 @@ async def a_secret_that_a_client_wants_to_have(scene: Scene) -> None:
     }
     got = (await scene.client.http.post("/oauth/register", json=metadata)).json()
     assert (got["token_endpoint_auth_method"], "client_secret" in got) == ("none", False)
+
+
+# ── tokens and codes in places where they do not belong ──────────────────────────────────────────
+
+
+@attack
+async def a_redirect_with_another_port_in_its_query(scene: Scene) -> None:
+    """Any port counts for an address of this machine alone, and not for one in a query."""
+    there = "https://app.example/cb?then=http://localhost/done"
+    client = await scene.other_client(redirect_uri=there)
+    url = client.authorization_url(make_pkce()[1], "state", redirect_uri=there.replace("/done", ":1/done"))
+    assert (await scene.person.look(url)).status_code == 400
+
+
+@attack
+async def a_code_with_something_after_it(scene: Scene) -> None:
+    code, verifier = await scene.let_in()
+    for changed in (f"{code} ", f"{code}.", f"{code}=", f"{code}\n", code[:-1], code.swapcase()):
+        assert (await scene.client.exchange(changed, verifier)).json()["error"] == "invalid_grant", changed
+    scene.client.keep(await scene.client.exchange(code, verifier))
+    assert await scene.works()
+
+
+@attack
+async def verifiers_of_a_wrong_form(scene: Scene) -> None:
+    code, verifier = await scene.let_in()
+    for odd in (verifier[:42], verifier + "x" * 128, f"{verifier}=", f"{verifier}\n", f" {verifier}"):
+        assert (await scene.client.exchange(code, odd)).json()["error"] == "invalid_grant"
+
+
+@attack
+async def a_client_id_as_a_code_and_a_code_as_a_client_id(scene: Scene) -> None:
+    code, verifier = await scene.let_in()
+    assert (await scene.client.exchange(scene.client.client_id, verifier)).json()["error"] == "invalid_grant"
+    assert (await scene.client.refresh(scene.client.client_id)).json()["error"] == "invalid_grant"
+    assert (await scene.open(client_id=code)).status_code == 400
+
+
+@attack
+async def a_review_link_as_a_code(scene: Scene) -> None:
+    run = await scene.server.stage(post())
+    token = parse_qs(urlsplit(run.review_url).query)["token"][0]
+    assert (await scene.client.exchange(token, make_pkce()[0])).json()["error"] == "invalid_grant"
+    assert (await scene.client.refresh(token)).json()["error"] == "invalid_grant"
+
+
+@attack
+async def an_access_token_as_a_session(scene: Scene) -> None:
+    await scene.sign_in()
+    browser, token = scene.server.browser(), scene.client.tokens["access_token"]
+    for path in ("/inbox", "/settings/keys", "/search?q=key", "/oauth/authorize"):
+        answer = await browser.get(path, headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code in (303, 401, 403) and token not in answer.text, path
+
+
+@attack
+async def a_session_as_an_access_token(scene: Scene) -> None:
+    """The cookie of a person is nothing to the endpoint of the tools."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": KEYED, "arguments": {}}}
+    answer = await scene.person.browser.post("/api/mcp", json=message)
+    assert answer.status_code in (401, 403)
+
+
+@attack
+async def a_token_with_something_around_it(scene: Scene) -> None:
+    await scene.sign_in()
+    token = scene.client.tokens["access_token"]
+    for odd in (f"{token}.", f"{token}=", token.upper(), token[:-1], f"{token},{token}"):
+        scene.client.tokens["access_token"] = odd
+        assert not await scene.works(), odd
+
+
+@attack
+async def an_exchange_by_other_methods_and_forms(scene: Scene) -> None:
+    code, verifier = await scene.let_in()
+    form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
+    form |= {"client_id": scene.client.client_id}
+    at, http = scene.client.server["token_endpoint"], scene.client.http
+    assert (await http.get(at, params=form)).status_code == 405
+    assert (await http.post(at, params=form)).json()["error"] == "invalid_request"
+    assert (await http.post(at, json=form)).json()["error"] == "invalid_request"
+    scene.client.keep(await scene.client.exchange(code, verifier))
+
+
+@attack
+async def a_look_that_decides(scene: Scene) -> None:
+    """No parameter of the client's lets it in without a person, and neither does any other method."""
+    for more in ({"prompt": "none"}, {"deny": ""}, {"execute": "on"}, {"nonce": "x"}):
+        shown = await scene.open(**more)
+        assert shown.status_code == 200 and LEAVING.search(shown.text) is None
+    url = scene.client.authorization_url(make_pkce()[1], "state")
+    assert (await scene.person.browser.head(url)).status_code in (200, 405)
+    assert await scene.count_keys() == 0
+
+
+@attack
+async def a_host_of_the_asker_in_the_metadata(scene: Scene) -> None:
+    """What a client learns about the server names no host that someone else chose."""
+    odd = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
+    for path in ("/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/api/mcp"):
+        assert "evil.example" not in (await scene.client.http.get(path, headers=odd)).text
+    refused = await scene.client.http.post("/api/mcp", json={}, headers=odd)
+    assert "evil.example" not in refused.headers.get("WWW-Authenticate", "")
+
+
+@attack
+async def a_refresh_that_races_a_revocation(scene: Scene) -> None:
+    await scene.sign_in()
+    await asyncio.gather(
+        scene.client.refresh(),
+        scene.client.revoke(scene.client.tokens["refresh_token"]),
+        scene.client.refresh(),
+    )
+    assert await scene.count_keys() == 0
+    assert (await scene.client.refresh()).json()["error"] == "invalid_grant"
+
+
+@attack
+async def a_revocation_with_a_wrong_hint(scene: Scene) -> None:
+    await scene.sign_in()
+    token = scene.client.tokens["refresh_token"]
+    assert (await scene.client.revoke(token, token_type_hint="access_token")).status_code == 200
+    assert not await scene.works() and await scene.count_keys() == 0
+
+
+@attack
+async def a_refresh_without_rights(scene: Scene) -> None:
+    await scene.sign_in()
+    for scope in ("admin", "policy:write", " "):
+        assert (await scene.client.refresh(scope=scope)).json()["error"] == "invalid_scope", scope
+    assert await scene.works()
+
+
+@attack
+async def a_client_that_rotates_its_own_key(scene: Scene) -> None:
+    """A successor of the key would be no token of the grant: it would not end with it."""
+    await scene.sign_in()
+    ids = tenancy.parse_key(scene.client.tokens["access_token"])
+    assert ids is not None
+    entropy = tenancy.KeyEntropy(os.urandom(tenancy.KEY_ID_BYTES), os.urandom(tenancy.SECRET_BYTES))
+    rotated = await scene.server.app.store.write(
+        lambda: tenancy.rotate_key(
+            ids.workspace_id, ids.key_id, entropy, scene.server.clock.now_ms(), by="test"
+        )
+    )
+    assert rotated is None and await scene.works()
+
+
+@attack
+async def a_decision_of_a_client_that_may_only_prepare(scene: Scene) -> None:
+    run = await scene.server.stage(post())
+    code, verifier = await scene.client.ask(
+        lambda url: scene.person.let_in(url, without=("actions:decide", "actions:execute"))
+    )
+    scene.client.keep(await scene.client.exchange(code, verifier))
+    for tool in ("chieflab_approve_action", "chieflab_reject_action", "chieflab_execute_approved_action"):
+        answer = await scene.client.call(tool, actionId=run.actions[0].id, reason="no")
+        assert answer.status_code == 403 or "insufficient_scope" in answer.text, answer.text
+    assert (await scene.server.action(run.actions[0].id)).approval is None
 
 
 @pytest.mark.parametrize("tried", ATTACKS.values(), ids=ATTACKS.keys())
@@ -709,6 +945,12 @@ BAD_DOCUMENTS: dict[str, dict[str, Any]] = {
     "without redirects": {"body": document(redirect_uris=[])},
     "with a script as its redirect": {"body": document(redirect_uris=["javascript:alert(1)"])},
     "with a shared secret": {"body": document(token_endpoint_auth_method="client_secret_post")},
+    "with a secret": {"body": document(client_secret="s")},
+    "with a secret that never ends": {"body": document(client_secret_expires_at=0)},
+    "with a certificate": {"body": document(token_endpoint_auth_method="tls_client_auth")},
+    "without a name": {"body": document(client_name="")},
+    "without an id": {"body": document("")},
+    "with a number for its name": {"body": document(client_name=1)},
     "for another flow": {"body": document(grant_types=["client_credentials"])},
 }
 
@@ -749,11 +991,13 @@ JWKS = "https://client.example/oauth/keys.json"
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
+@pytest.mark.parametrize("inline", [True, False], ids=["in its document", "beside it"])
 async def test_a_client_that_publishes_keys_has_to_sign_and_each_signature_works_once(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, inline: bool
 ) -> None:
     key, wrong = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    public = jwt.algorithms.ECAlgorithm.to_jwk(key.public_key())
+    public = {"keys": [jwt.algorithms.ECAlgorithm.to_jwk(key.public_key(), as_dict=True)]}
+    private = {"keys": [jwt.algorithms.ECAlgorithm.to_jwk(key, as_dict=True)]}
     now = START_MS // 1000
 
     def sign(by: Any = key, **changes: Any) -> dict[str, str]:
@@ -769,10 +1013,18 @@ async def test_a_client_that_publishes_keys_has_to_sign_and_each_signature_works
 
     client = make_client(scene.server, client_id=DOCUMENT)
     with publishing(monkeypatch) as web:
-        web.publish(DOCUMENT, document(token_endpoint_auth_method="private_key_jwt", jwks_uri=JWKS))
-        web.publish(JWKS, b'{"keys":[' + public.encode() + b"]}")
+
+        def publish(keys: dict[str, Any]) -> None:
+            where = {"jwks": keys} if inline else {"jwks_uri": JWKS}
+            web.publish(DOCUMENT, document(token_endpoint_auth_method="private_key_jwt", **where))
+            web.publish(JWKS, msgspec.json.encode(keys))
+
+        publish(public)
         await client.discover(await client.greet())
         code, verifier = await client.ask(scene.person.let_in)
+        publish(private)
+        assert (await client.exchange(code, verifier, **sign())).json()["error"] == "invalid_client"
+        publish(public)
         for bad in (
             {},
             sign(wrong),
@@ -790,6 +1042,9 @@ async def test_a_client_that_publishes_keys_has_to_sign_and_each_signature_works
         assert (await client.refresh(**used)).json()["error"] == "invalid_client"
         assert (await client.refresh()).json()["error"] == "invalid_client"
         client.keep(await client.refresh(**sign()))
+        # What was allowed stays as it was shown, whatever the document says later.
+        web.publish(DOCUMENT, document())
+        assert (await client.refresh()).json()["error"] == "invalid_client"
 
 
 # ── two servers ──────────────────────────────────────────────────────────────────────────────────

@@ -60,6 +60,27 @@ async def test_a_client_that_registered_itself_is_said_to_be_published_by_no_one
     assert "client.example" in shown
 
 
+async def test_of_the_ways_back_that_cursor_registers_those_are_kept_that_mcp_allows(server: Server) -> None:
+    app, web, local = (
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "https://www.cursor.com/agents/mcp/oauth/callback",
+        "http://localhost:8787/callback",
+    )
+    client, person = make_client(server), Person(await server.owner())
+    await client.discover(await client.greet())
+    answer = await client.http.post("/oauth/register", json={"redirect_uris": [app, web, local]})
+    assert (answer.status_code, answer.json()["redirect_uris"]) == (201, [web, local])
+    client.client_id = answer.json()["client_id"]
+
+    for way in (web, local):
+        client.redirect_uri = way
+        client.keep(await client.exchange(*await client.ask(person.let_in)))
+        assert (await client.call(KEYED)).json()["result"]["structuredContent"]["ok"] is True
+    client.redirect_uri = app
+    refused = await person.look(client.authorization_url(make_pkce()[1], "s"))
+    assert refused.status_code == 400 and app not in refused.headers.get("location", "")
+
+
 @pytest.mark.parametrize("preset", ["people", "two_people"])
 async def test_no_right_is_ticked_that_the_policy_gives_no_agent(server: Server, preset: str) -> None:
     person, now_ms = Person(await server.owner()), server.clock.now_ms()
@@ -175,3 +196,23 @@ async def test_a_key_of_a_client_is_not_rotated_by_hand(server: Server) -> None:
 
     assert rotated is None
     assert (await client.call(KEYED)).status_code == 200
+
+
+async def test_a_person_answers_in_two_tabs(server: Server) -> None:
+    person = Person(await server.owner())
+    first, second = await asking(server, name="One"), await asking(server, name="Two")
+    tabs = [(each, *make_pkce()) for each in (first, second)]
+    shown = [await person.look(each.authorization_url(challenge, "s")) for each, _, challenge in tabs]
+    for (client, verifier, _), page in reversed(list(zip(tabs, shown, strict=True))):
+        code = find_way_back(await person.answer(page)).partition("code=")[2].partition("&")[0]
+        client.keep(await client.exchange(code, verifier))
+    assert {(await client.call(KEYED)).status_code for client in (first, second)} == {200}
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+async def test_a_program_on_this_machine_is_answered_at_any_port(server: Server, host: str) -> None:
+    person = Person(await server.owner())
+    client = await asking(server, redirect_uri=f"http://{host}/callback")
+    for port in ("", ":1", ":65535"):
+        client.redirect_uri = f"http://{host}{port}/callback"
+        client.keep(await client.exchange(*await client.ask(person.let_in)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -42,6 +43,24 @@ class Kept:
         self.client = client_info
 
 
+def sign_in_by(
+    open_browser: Callable[[str], Awaitable[None]],
+    back: list[str],
+    url: str,
+    kept: Kept,
+    *,
+    document: str | None = None,
+) -> OAuthClientProvider:
+    """The SDK's sign-in. `back` has the addresses at which the browser came back."""
+
+    async def wait() -> AuthorizationCodeResult:
+        answer = {name: values[0] for name, values in parse_qs(urlsplit(back[-1]).query).items()}
+        return AuthorizationCodeResult(code=answer["code"], state=answer["state"], iss=answer["iss"])
+
+    metadata = OAuthClientMetadata(client_name="SDK", redirect_uris=[REDIRECT])  # type: ignore[list-item]
+    return OAuthClientProvider(url, metadata, kept, open_browser, wait, client_metadata_url=document)
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("documented", [True, False], ids=["document", "registration"])
 @pytest.mark.parametrize("address", [HERE, ELSEWHERE], ids=["here", "elsewhere"])
@@ -54,15 +73,8 @@ async def test_the_sdk_goes_from_a_refusal_to_a_called_tool(
     async def open_browser(url: str) -> None:
         back.append(await person.let_in(url))
 
-    async def wait() -> AuthorizationCodeResult:
-        answer = {name: values[0] for name, values in parse_qs(urlsplit(back[-1]).query).items()}
-        return AuthorizationCodeResult(code=answer["code"], state=answer["state"], iss=answer["iss"])
-
-    metadata = OAuthClientMetadata(client_name="SDK", redirect_uris=[REDIRECT])  # type: ignore[list-item]
     url = f"{server.base_url}/api/mcp"
-    signing_in = OAuthClientProvider(
-        url, metadata, kept, open_browser, wait, client_metadata_url=DOCUMENT if documented else None
-    )
+    signing_in = sign_in_by(open_browser, back, url, kept, document=DOCUMENT if documented else None)
     transport = httpx2.ASGITransport(app=server.site, client=(address, 50_000))
     with publishing(monkeypatch) as web:
         web.publish(DOCUMENT, document())
@@ -89,13 +101,8 @@ async def test_the_sdk_asks_for_more_when_a_tool_needs_it(server: Server) -> Non
             url = url.replace(asked.replace(" ", "+").replace(":", "%3A"), "runs%3Awrite")
         back.append(await person.let_in(url))
 
-    async def wait() -> AuthorizationCodeResult:
-        answer = {name: values[0] for name, values in parse_qs(urlsplit(back[-1]).query).items()}
-        return AuthorizationCodeResult(code=answer["code"], state=answer["state"], iss=answer["iss"])
-
-    metadata = OAuthClientMetadata(client_name="SDK", redirect_uris=[REDIRECT])  # type: ignore[list-item]
     url = f"{server.base_url}/api/mcp"
-    signing_in = OAuthClientProvider(url, metadata, kept, open_browser, wait)
+    signing_in = sign_in_by(open_browser, back, url, kept)
     transport = httpx2.ASGITransport(app=server.site, client=(ELSEWHERE, 50_000))
     async with (
         httpx2.AsyncClient(transport=transport, auth=signing_in) as http,

@@ -97,7 +97,10 @@ async def test_a_wrong_key_is_refused_from_the_first_message_on_and_tells_no_one
     client = server.elsewhere()
     for message in (*LOOKING, tool_call(KEYED), tool_call(PUBLIC)):
         refused = await post(client, message, Authorization="Bearer clp_live_wrong")
-        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, 'Bearer realm="assent"')
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (
+            401,
+            'Bearer realm="assent", error="invalid_token"',
+        )
 
 
 @pytest.mark.rule("E84")

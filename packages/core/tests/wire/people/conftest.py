@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.people.fixtures import database_url, site, site_on_any_store
+from tests.support.own_database import database_url
+from tests.support.people.fixtures import site, site_on_any_store
 
 __all__ = ["database_url", "site", "site_on_any_store"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -14,14 +13,14 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 from packages.core.tests.wire.review.test_claimed_workspaces import KEY, Town
 from tests.support.keyed_browser import BrowserKey, ConfirmPage, is_confirm_page
+from tests.support.keys import make_key
 from tests.support.review.kit import Server, forms, post
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import BASE_URL
 
 from assent.engine.actions import actions, policies
 from assent.engine.actions.staging import PreparedRun
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import LOCAL_WORKSPACE, SCOPES, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE, SCOPES
 from assent.gate.records import Action, Assurance
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 
@@ -54,11 +53,7 @@ class Target:
         return found
 
     async def key(self, scopes: tuple[str, ...]) -> str:
-        entropy = KeyEntropy(os.urandom(tenancy.KEY_ID_BYTES), os.urandom(tenancy.SECRET_BYTES))
-        issued = await self.server.app.store.write(
-            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, 1, scopes=scopes, by="test")
-        )
-        return issued.api_key
+        return await make_key(self.server.app, scopes=scopes)
 
     async def press(self, browser: httpx.AsyncClient) -> None:
         """Press the button of the page, and forge the signature that it asks for."""

@@ -6,7 +6,9 @@ import html
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.support.catalog import ALL_TOOLS
 from tests.support.people.fixtures import Site
@@ -94,17 +96,24 @@ async def test_snippets_hold_the_address_and_the_key_as_a_client_reads_them(site
     assert json.loads(cursor.text) == {"mcpServers": {"assent": remote}}
     assert json.loads(vs_code.text) == {"servers": {"assent": {"type": "http", **remote}}}
     assert other.text.splitlines() == [remote["url"], "Authorization: Bearer clp_live_x"]
-    here = json.loads(clients.stdio_snippet(site.services, "clp_live_x").text)["mcpServers"]["assent"]
+
+    def read_stdio(key: str | None) -> Any:
+        (snippet,) = clients.stdio_snippets(site.services, key)
+        return json.loads(snippet.text)["mcpServers"]["assent"]
+
+    here = read_stdio("clp_live_x")
     assert Path(here["command"]).is_absolute()
     assert "--data-dir" in here["args"]
     assert here["env"] == {"ASSENT_API_KEY": "clp_live_x"}
-    assert '"env"' not in clients.stdio_snippet(site.services, None).text
-    # Whoever reads it at another machine learns nothing of this one's folders.
+    assert "env" not in read_stdio(None)
+    # A reader at another machine learns nothing of this one's folders.
     site.pages = "https://assent.example.com"
-    assert json.loads(clients.stdio_snippet(site.services, None).text)["mcpServers"]["assent"] == {
-        "command": "assent",
-        "args": ["stdio"],
-    }
+    assert read_stdio(None) == {"command": "assent", "args": ["stdio"]}
+
+
+async def test_no_process_is_offered_whose_client_would_need_the_secrets_of_the_server(site: Site) -> None:
+    services = replace(site.services, links=replace(site.services.links, client_entry=None))
+    assert clients.stdio_snippets(services, "clp_live_x") == ()
 
 
 def test_the_template_engine_is_loaded_with_the_first_page_only() -> None:

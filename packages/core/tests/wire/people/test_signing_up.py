@@ -15,6 +15,8 @@ import msgspec
 import pytest
 from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.keyed_browser import is_confirm_page
+from tests.support.keys import make_key
+from tests.support.opened import on_any_store, on_embedded_store
 from tests.support.review.kit import Server, forms
 from tests.support.sqlite_files import new_sqlite
 
@@ -125,19 +127,9 @@ def make(url: str, folder: Path, coming: str = AFAR, **more: Any) -> Strangers:
     return made
 
 
-@pytest.fixture
-async def afar(tmp_path: Path) -> AsyncIterator[Strangers]:
-    """A server without mail, whose strangers come through a proxy."""
-    made = make(new_sqlite(tmp_path / "assent.db"), tmp_path)
-    yield made
-    await made.close()
-
-
-@pytest.fixture
-async def afar_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Strangers]:
-    made = make(database_url, tmp_path)
-    yield made
-    await made.close()
+afar = on_embedded_store(make)
+"""A server without mail, whose strangers come through a proxy."""
+afar_on_any_store = on_any_store(make)
 
 
 @pytest.fixture
@@ -255,11 +247,7 @@ async def test_only_an_owner_who_signs_lets_a_stranger_in(afar: Strangers) -> No
     thief.confirms = False
     thief.cookies.update(owner.cookies)
     assert is_confirm_page(await thief.post(f"{item}/admit", data=fields))
-    entropy = tenancy.KeyEntropy(os.urandom(tenancy.KEY_ID_BYTES), os.urandom(tenancy.SECRET_BYTES))
-    issued = await afar.app.store.write(
-        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, 1, scopes=tenancy.ALL_SCOPES, by="test")
-    )
-    agent = afar.browser(Authorization=f"Bearer {issued.api_key}")
+    agent = afar.browser(Authorization=f"Bearer {await make_key(afar.app, scopes=tenancy.ALL_SCOPES)}")
     assert (await agent.post(f"{item}/admit", data=fields)).status_code == 401
     listed = await agent.post("/api/tools/chieflab_list_pending_actions", json={})
     assert urlsplit(path).path not in listed.text and EMAIL not in listed.text

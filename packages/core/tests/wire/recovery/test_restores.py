@@ -29,7 +29,6 @@ from assent.gate.records import Assurance
 from assent.jobs import checkpoint_files
 from assent.kernel.times import iso_time
 from assent.processes import restoring
-from assent.processes.serve import Surfaces
 from assent.processes.store_position import StoreBehind
 from assent.stores.backup_files import BackupError
 from assent.stores.backups import exchange, load_backup
@@ -70,9 +69,8 @@ class Server:
 
     async def start(self) -> Gate:
         app = self.make_app(self.settings)
-        surfaces = Surfaces(app)
-        surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
-        self.gate = Gate(app, surfaces, self.clock, "http")
+        self.gate = Gate(app)
+        self.gate.surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
         self.gate.providers = self.outside
         if self.key is None:
             issued = await self.gate.sign_in()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from functools import partial
 from http.cookies import SimpleCookie
-from pathlib import Path
 
 import httpx
 import msgspec
 import pytest
+from tests.support.opened import on_embedded_store
 from tests.support.review.kit import Server, form, mail, path_of, post
-from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import SECRET, START_MS
 
 from assent.engine.actions.staging import PreparedRun
@@ -209,11 +208,7 @@ async def test_on_http_the_cookie_is_out_of_scripts_reach_and_for_the_run_alone(
     assert not cookie["domain"]
 
 
-@pytest.fixture
-async def https_server(tmp_path: Path) -> AsyncIterator[Server]:
-    made = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, "https://assent.example")
-    yield made
-    await made.close()
+https_server = on_embedded_store(partial(Server, base_url="https://assent.example"))
 
 
 async def test_on_https_every_cookie_is_secure_and_for_this_host_alone(https_server: Server) -> None:

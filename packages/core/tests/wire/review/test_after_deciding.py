@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from packages.core.tests.wire.review.test_notifications import Posts, told_at
 from packages.core.tests.wire.review.test_people_and_approvers import invited, two_people
 from tests.support.review.kit import Server, form, forms, mail, post
@@ -16,8 +17,9 @@ from assent.engine.audit.actions import JournalReplay
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.next_try import RETRY_PAUSES_MS
-from assent.gate.records import Status
-from assent.ports import NotSent, Single
+from assent.gate.outcomes import Remainder
+from assent.gate.records import Action, Status
+from assent.ports import Delivered, NotSent, Single
 from assent.sql.loader import statements
 
 
@@ -59,6 +61,35 @@ async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads
         assert said in card_of(page, action)
         assert page.count('role="status"') == card_of(page, action).count('role="status"') == 1
         assert 'tabindex="-1"' in page[page.index(f'id="action-{action}"') - 40 :][:200]
+
+
+async def test_what_went_out_in_part_is_not_called_sent(server: Server) -> None:
+    run = await server.stage(mail(3))
+    owner, action = await server.owner(), run.actions[0].id
+
+    def reach_two(action: Action) -> Delivered:
+        missed = msgspec.structs.replace(action.effect, recipients=action.effect.recipients[2:])
+        return Delivered("m1", rest=Remainder(missed, "2 of 3 people", "the mailbox of one is full"))
+
+    server.mailer.then = reach_two
+    await server.decide(owner, run.run_id, action, "approve", then="send")
+    await server.run_jobs()
+    card = card_of(await server.page(owner, run.run_id), action)
+    assert "Only a part went out: 2 of 3 people." in card
+    assert card.count("Partly sent, 2 of 3") == 2 and ">Sent<" not in card
+    assert "· <bdi>partly sent, 2 of 3</bdi>" in (await owner.get("/inbox?show=sent")).text
+
+
+async def test_a_single_item_keeps_its_title_where_the_heading_says_what_became_of_it(server: Server) -> None:
+    await two_people(server)
+    ask, approve = await server.stage(post(body="Ask me.")), await server.stage(mail(60))
+    owner = await server.owner()
+    await server.decide(owner, ask.run_id, ask.actions[0].id, "ask", text="Shorter.")
+    await server.decide(owner, approve.run_id, approve.actions[0].id, "approve")
+    for run, title in ((ask, "Ask me."), (approve, "Assent is here")):
+        page = await server.page(owner, run.run_id)
+        assert title not in heading(page)
+        assert "for-readers" not in card_of(page, run.actions[0].id).partition("</h2>")[0]
 
 
 async def test_after_a_decision_the_next_item_opens_first_of_the_run_then_of_the_inbox(
@@ -143,6 +174,10 @@ async def test_headings_tell_the_outcome(server: Server) -> None:
     await server.decide(owner, kept.run_id, kept.actions[0].id, "approve")
     assert heading(await server.page(owner, kept.run_id)) == "This LinkedIn post is approved and not sent yet"
 
+    own = await server.stage(post("site", connector="site"))
+    await server.decide(owner, own.run_id, own.actions[0].id, "approve")
+    assert heading(await server.page(owner, own.run_id)) == "This site post is approved and not sent yet"
+
     no = await server.stage(mail())
     await server.decide(owner, no.run_id, no.actions[0].id, "reject", reason="No.")
     assert heading(await server.page(owner, no.run_id)) == "This e-mail was rejected"
@@ -162,7 +197,7 @@ async def test_one_of_two_approvals_is_not_called_decided_and_no_longer_waits_fo
 
     assert heading(await server.page(ada, run.run_id)) == "You approved this; another person must, too"
     mine, theirs = (await ada.get("/inbox")).text, (await bo.get("/inbox")).text
-    assert "Nothing waits for you" in mine
+    assert "Nothing waits for you" in mine and "where your policy lets you" in mine
     assert f"row-{action.id}" not in mine
     assert "One thing waits for you" in theirs
     assert f"row-{action.id}" in theirs
@@ -250,7 +285,7 @@ async def test_what_failed_is_tried_again_as_a_draft_that_needs_its_own_approval
 
     shown = await owner.get(answer.headers["location"])
     again = answer.headers["location"].partition("#action-")[2]
-    assert "Here it is again." in card_of(shown.text, again)
+    assert "This is a new copy of what failed." in card_of(shown.text, again)
     assert "It was prepared again" in card_of(shown.text, failed)
     first, second = await server.action(failed), await server.action(again)
     assert (first.status, second.status) == (Status.FAILED, Status.AWAITING_APPROVAL)

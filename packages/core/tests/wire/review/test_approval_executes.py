@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
 import httpx
 import msgspec
 import pytest
+from tests.support.keys import make_key
 from tests.support.review.kit import Server, form, post
 
 from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun
-from assent.engine.core import tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.effects import EffectType, EffectTypes
 from assent.gate.preflight import Readiness
 from assent.gate.review_link import APPROVE
@@ -85,11 +83,7 @@ async def test_a_repeated_approval_in_the_chat_gets_its_answer_although_the_conn
     press: Server, key: dict[str, str]
 ) -> None:
     run = await press.stage(post("press", verb="print"))
-    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
-    issued = await press.app.store.write(
-        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, press.clock.now_ms(), by="test")
-    )
-    agent = press.browser(Authorization=f"Bearer {issued.api_key}")
+    agent = press.browser(Authorization=f"Bearer {await make_key(press.app)}")
     given = {"actionId": run.actions[0].id, "digest": run.actions[0].digest, **key}
     first = await agent.post("/api/tools/chieflab_approve_action", json=given)
     press.provider.ready = Readiness(ready=False, fix_hint="Sign in there.")

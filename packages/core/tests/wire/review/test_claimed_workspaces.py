@@ -168,6 +168,31 @@ async def test_a_mailed_link_makes_the_claimer_a_person(town_on_any_store: Town)
     assert approval.assurance is Assurance.PERSON
 
 
+@pytest.mark.rule("E93")
+async def test_without_mail_a_new_link_of_the_owner_makes_the_claimer_a_person(tmp_path: Path) -> None:
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path)
+    try:
+        browser, page, workspace_id = await Town(server).claimed()
+        refused = await browser.post("/settings/notifications", data={})
+        how = (await browser.get("/sign-in")).text
+        assert CONFIRM_FIRST.title in refused.text and "Mail a sign-in link" not in page.text + how
+        assert "Ask them for a new link" in page.text and "Ask them for a new link" in how
+
+        owner = await server.owner()
+        listed = (await owner.get("/settings/people")).text
+        [again] = [
+            each
+            for each in forms(listed)
+            if each.address.endswith("/again") and "/owner/" not in each.address
+        ]
+        [path] = set(LINK.findall((await owner.post(again.address, data=again.fields)).text))
+        assert (await browser.post(path)).status_code == 303
+        assert CONFIRM_FIRST.title not in (await browser.post("/settings/notifications", data={})).text
+        assert (await browser.get(f"/connect/zernio?workspace={workspace_id}")).status_code == 200
+    finally:
+        await server.close()
+
+
 async def test_mail_is_offered_only_where_it_can_be_sent(tmp_path: Path) -> None:
     cases: list[dict[str, Any]] = [MAIL, {"smtp_url": MAIL["smtp_url"]}, {}]
     for number, given in enumerate(cases):

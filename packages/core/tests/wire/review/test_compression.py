@@ -71,7 +71,8 @@ async def test_a_nonce_looks_different_in_each_response_and_works(server: Server
     page = (await owner.get("/settings")).text
     zone = re.search(r'action="/settings/zone".*?value="([^"]+)"', page, re.DOTALL)
     assert zone is not None
-    for nonce, status in ((zone[1], 303), (zone[1][:-2] + "AA", 403), (zone[1][:8], 403), ("", 403)):
+    forged = zone[1][:9] + ("B" if zone[1][9] == "A" else "A") + zone[1][10:]
+    for nonce, status in ((zone[1], 303), (forged, 403), (zone[1][:8], 403), ("", 403)):
         answer = await owner.post("/settings/zone", data={"nonce": nonce, "zone": "Europe/Oslo"})
         assert answer.status_code == status, nonce
 

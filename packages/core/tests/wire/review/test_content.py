@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from markupsafe import escape
 from tests.support.review.hostile import CORPUS
-from tests.support.review.kit import TEXT, Server, form, mail, post
+from tests.support.review.kit import TEXT, Server, form, mail, post, put_everywhere
 
 from assent.gate.records import Media
 from assent.ports import Draft, StagedEffect
@@ -64,7 +64,7 @@ async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about
         "A screenshot",
         "https://example.org/launch",
         "visibility",
-        "revision 1",
+        "Revision 1",
         run.actions[0].digest.removeprefix("sha256:")[:8],
         "Prepared by an agent on this computer",
         "Waits for approval",
@@ -119,7 +119,7 @@ async def test_copies_and_the_address_for_answers_are_shown_and_edited_like_the_
     effect = (await server.action(action_id)).effect
 
     assert "<dt>Cc</dt>" in page and "<bdi>lena@example.org</bdi>" in page
-    assert "<dt>Reply to</dt>" in page and "3 people; they see each other" in page
+    assert "<dt>Reply to</dt>" in page and "<dd>They see each other</dd>" in page
     assert wrong.status_code == 400
     assert (effect.cc, effect.reply_to) == (("mo@example.org", "eve@example.org"), "")
 
@@ -231,20 +231,12 @@ async def filled_with(server: Server, words: str, *, html: bool = True) -> tuple
     """A run that has these words in every place that can hold any."""
     run = await server.stage(mail(warnings=(words,), recommendations=(words,), gates=(words,)))
     action = await server.action(run.actions[0].id)
-    effect = msgspec.structs.replace(
+    effect = put_everywhere(
         action.effect,
+        words,
         channel=words,
-        body=words,
-        subject=words,
-        title=words,
         html=words if html else "",
-        sender=words,
-        preheader=words,
         recipients=(words, *action.effect.recipients),
-        link=words,
-        media=(Media(kind=words, url=words, alt=words),),
-        target={words: words},
-        details={words: words},
     )
     await server.overwrite(action, effect)
     return run.run_id, action.action_id

@@ -273,16 +273,6 @@ async def test_a_form_of_another_browser_or_from_yesterday_or_with_a_forged_nonc
     assert await server.everything() == before
 
 
-async def test_a_form_from_another_site_is_refused(server: Server) -> None:
-    run = await server.stage(post())
-    browser = await server.opened(run)
-    approve = form(await server.page(browser, run.run_id), run.actions[0].id, "approve")
-    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
-        answer = await browser.post(approve.address, data={**approve.fields, "name": "Ada"}, headers=headers)
-        assert answer.status_code == 403
-    assert (await server.action(run.actions[0].id)).status == "awaiting_approval"
-
-
 @pytest.mark.rule("E71")
 async def test_a_link_decides_about_its_own_run_only_and_unknown_and_foreign_look_the_same(
     server: Server,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 from packages.core.tests.wire.review.test_notifications import Posts, told_at
 from packages.core.tests.wire.review.test_people_and_approvers import invited
 from packages.core.tests.wire.review.test_several_approvers import find_id
+from tests.support.opened import on_any_store
 from tests.support.own_sql import bind_marks
 from tests.support.review.kit import Form, Server, forms, post
 
@@ -21,11 +21,7 @@ from assent.ports import Transaction
 HELD = f"/inbox/held/{LOCAL_WORKSPACE}/local"
 
 
-@pytest.fixture
-async def server_with_limit(database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
-    made = Server(database_url, tmp_path, held_after=2)
-    yield made
-    await made.close()
+server_with_limit = on_any_store(partial(Server, held_after=2))
 
 
 async def stage_many(server: Server, count: int = 6) -> list[str]:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from packages.core.tests.wire.review.test_inbox import batch
 from packages.core.tests.wire.review.test_people_and_approvers import invited
+from tests.support.keys import make_key, rotate_key
 from tests.support.promises import find_promises
 from tests.support.review.kit import Server, forms, post
 
 from assent.engine.core import freezes, tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Action
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import DAY_MS
@@ -158,17 +159,25 @@ async def test_a_member_stops_the_workspace_and_ends_only_what_they_stopped(serv
     assert await server.app.store.read(lambda: freezes.find(LOCAL_WORKSPACE)) is not None
 
 
+@pytest.mark.parametrize("name", ["Ada", "cli"])
+async def test_a_member_ends_no_stop_by_taking_the_name_of_who_set_it(server: Server, name: str) -> None:
+    """A person's that is free again, or that of a command."""
+    await server.stage(post())
+    member, now_ms = await invited(server, name), server.clock.now_ms()
+    await server.app.store.write(lambda: freezes.freeze(LOCAL_WORKSPACE, now_ms, by=name, why=""))
+    form = next(each for each in forms((await member.get("/inbox")).text) if each.address == "/stop")
+    answer = await member.post("/stop/end", data={**form.fields, "where": "workspace"})
+    assert answer.status_code == 403
+    assert await server.app.store.read(lambda: freezes.find(LOCAL_WORKSPACE)) is not None
+
+
 async def test_stop_on_the_page_of_agents_names_the_first_of_the_keys_that_replaced_each_other(
     server: Server,
 ) -> None:
-    now_ms = server.clock.now_ms()
-    first, second = (KeyEntropy(bytes([n]) * KEY_ID_BYTES, bytes([n]) * SECRET_BYTES) for n in (1, 2))
-    issued = await server.app.store.write(
-        lambda: tenancy.issue_key(LOCAL_WORKSPACE, first, now_ms, by="test", label="Claude")
-    )
-    await server.app.store.write(
-        lambda: tenancy.rotate_key(LOCAL_WORKSPACE, issued.key_id, second, now_ms, by="test")
-    )
+    first = await make_key(server.app, label="Claude")
+    await rotate_key(server.app, first)
+    known = tenancy.parse_key(first)
+    assert known is not None
     page = (await (await server.owner()).get("/settings/keys")).text
     agents = {each.fields.get("where") for each in forms(page) if each.address == "/stop"}
-    assert {each for each in agents if each and each.startswith("key:")} == {f"key:{issued.key_id}"}
+    assert {each for each in agents if each and each.startswith("key:")} == {f"key:{known.key_id}"}

@@ -13,12 +13,16 @@ import msgspec
 import pytest
 from packages.core.tests.wire.review.test_content import shape
 from packages.core.tests.wire.review.test_inbox import batch
+from tests.support.docs.script import ROOT
 from tests.support.review.hostile import CORPUS
 from tests.support.review.kit import Provider, Server, form, forms
+from tests.support.shell import stories
 from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.actions import actions
 from assent.engine.actions.staging import PreparedRun
+from assent.extensions.effect_types import make_effect_type, prepare_effect
+from assent.extensions.operators import EffectFunction
 from assent.gate.connection import ConnectorInfo
 from assent.gate.effects import EffectType, EffectTypes, Scene
 from assent.gate.records import Effect, Media
@@ -118,7 +122,10 @@ class Bank(Server):
 
     def __init__(self, folder: Path, kind: EffectType) -> None:
         self.bank = Provider("bank")
-        connectors: dict[str, Connector] = {"bank": self.bank, "zernio": Provider("zernio")}
+        connectors: dict[str, Connector] = {
+            "zernio": Provider("zernio"),
+            **dict.fromkeys(kind.via, self.bank),
+        }
         super().__init__(
             new_sqlite(folder / "assent.db"),
             folder,
@@ -129,7 +136,22 @@ class Bank(Server):
 
 @pytest.fixture
 def kind(request: pytest.FixtureRequest) -> EffectType:
-    return refunds(**getattr(request, "param", {}))
+    wanted = getattr(request, "param", {})
+    return make_effect_type(readme_refund()) if wanted == "readme" else refunds(**wanted)
+
+
+def readme_refund() -> EffectFunction:
+    """The refund of the README, which has no `describe`."""
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    known: dict[str, Any] = {"__name__": "billing"}
+    exec(code, known)  # noqa: S102 - our own page
+    function: EffectFunction = known["refund"]
+    return function
+
+
+def pay_back(customer: str, amount: str) -> StagedEffect:
+    effect = prepare_effect(readme_refund(), {"customer": customer, "amount": amount})
+    return StagedEffect(effect=effect, executor_tool="chieflab_execute_approved_action")
 
 
 @pytest.fixture
@@ -175,6 +197,48 @@ async def test_every_argument_is_shown_whole_and_once(server: Bank) -> None:
     assert all(f"<bdi>{value}</bdi>" in shown for line in LINES for value in line.values())
     assert shown.count("we are sorry") == 1
     assert "6 arguments" in shown
+
+
+README_REFUND = pytest.mark.parametrize("kind", ["readme"], indirect=True)
+
+
+@README_REFUND
+async def test_the_refund_of_the_readme_is_titled_with_verb_money_and_person(server: Bank) -> None:
+    run = await server.stage(pay_back("Kari Nordmann", "1248.00 NOK"))
+    page = await server.page(await server.owner(), run.run_id)
+    assert re.search(r"<h1[^>]*><bdi>Refund 1,248.00 NOK to Kari Nordmann</bdi></h1>", page)
+    assert "<dt>Goes to</dt><dd><bdi>Billing</bdi></dd>" in page
+    assert "It cannot be undone." in page and "Refund a customer. It runs once" in page
+    for label, value in (("Customer", "Kari Nordmann"), ("Amount", "1248.00 NOK")):
+        assert f"<dt>{label}</dt><dd><bdi>{value}</bdi></dd>" in content(page)
+
+
+@pytest.mark.rule("E71")
+@README_REFUND
+async def test_a_member_sees_earlier_refunds_of_the_customer_and_a_link_shows_its_run_alone(
+    server: Bank,
+) -> None:
+    member = await server.owner()
+    for amount in (90, 100, 110, 120, 130):
+        done = await server.stage(pay_back("Kari Nordmann", f"{amount} NOK"))
+        await stories.sent(server, done)
+        server.clock.advance(hours=1)
+    server.clock.advance(days=1)
+    await stories.sent(server, await server.stage(pay_back("Ola Nordmann", "200 NOK")))
+    why = "She sent <b>photos</b>."
+    wanted = pay_back("Kari Nordmann", "1248 NOK")
+    run = await server.stage(msgspec.structs.replace(wanted, metadata={"reason": why}))
+
+    for page in (
+        read(await server.page(member, run.run_id)),
+        read((await member.get(f"/inbox/pane/{run.actions[0].id}")).text),
+    ):
+        assert "5 times for Kari Nordmann" in page and "Refund 130 NOK to Kari Nordmann" in page
+        assert "200 NOK in 1" in page and "90 to 200 NOK" in page and "This one is outside" in page
+        assert f"{why}Why, in your agent’s words" in page
+    link = await (await server.opened(run)).get(f"/runs/{run.run_id}")
+    assert "Refund 1,248 NOK" in read(link.text) and why in read(link.text)
+    assert not [text for text in ("5 times", "130 NOK", "200 NOK", "Ola") if text in read(link.text)]
 
 
 async def test_the_blocks_of_a_type_are_drawn_escaped_and_whole(server: Bank) -> None:

@@ -176,6 +176,22 @@ async def test_several_of_low_risk_are_decided_together_after_one_more_look(
         assert (action.status, action.approval.assurance) == ("approved", "client")
 
 
+async def test_what_was_only_approved_waits_with_the_agent_and_is_sent_together(server: Server) -> None:
+    run = await server.stage(*(post(body=f"Note {n}: it works.") for n in range(3)))
+    owner = await server.owner()
+    for action in run.actions:
+        await server.decide(owner, run.run_id, action.id, "approve")
+
+    page = (await owner.get("/inbox")).text
+
+    assert 'id="with-agent"' in page and 'id="stopped"' not in page
+    assert 'Needs you <span class="number">0</span>' in page
+    [sends] = [each for each in forms(page) if each.address == "/inbox/batch/send"]
+    assert (await owner.post(sends.address, data=sends.fields)).status_code == 303
+    await server.run_jobs()
+    assert {(await server.action(each.id)).status for each in run.actions} == {"executed"}
+
+
 async def test_several_at_once_are_refused_where_they_differ_or_have_changed(server: Server) -> None:
     run = await server.stage(
         post("site", connector="site", title="One"),
@@ -273,3 +289,9 @@ async def send(owner: KeyedBrowser, label: str) -> str:
     form = next(each for each in shown if each.address == "/settings/keys")
     made = await owner.post(form.address, data={**form.fields, "label": label, "rights": "all"})
     return "clp_live_" + made.text.partition("clp_live_")[2].partition("<")[0]
+
+
+async def test_an_agent_on_the_computer_of_the_server_is_called_that(server: Server) -> None:
+    await server.stage(post(), post("x"))
+    page = (await (await server.owner()).get("/inbox")).text
+    assert "From an agent on this computer" in page

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
+from tests.support.opened import on_embedded_store
 from tests.support.review.kit import Server, form, path_of, post
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import Surface
@@ -16,11 +17,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 MOST = 5
 
 
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Server]:
-    made = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, page_limit_per_minute=MOST)
-    yield made
-    await made.close()
+server = on_embedded_store(partial(Server, page_limit_per_minute=MOST))
 
 
 def assert_limited(answer: httpx.Response) -> int:
@@ -93,7 +90,7 @@ async def test_a_signed_in_browser_that_asks_too_often_waits(server: Server, pat
 @pytest.mark.rule("E83")
 async def test_pages_are_not_calls(tmp_path: Path) -> None:
     server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, rate_limit_per_minute=2)
-    agent = Surface(server.app, server.surfaces, server.clock, "http")
+    agent = Surface(server.app, "http", server.surfaces)
     await agent.sign_in()
     prepared = (await agent.call("chieflab_post", {"channel": "site", "body": "We shipped it."})).payload
     browser = server.browser()

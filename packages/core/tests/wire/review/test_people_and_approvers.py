@@ -40,6 +40,20 @@ async def invited(
     email: str | None = None,
 ) -> httpx.AsyncClient:
     """A browser of somebody who followed their invitation."""
+    browser = server.browser()
+    answer = await browser.post(await invite(server, name, role, places, email), data={"name": name})
+    assert answer.status_code == 303, answer.text
+    return browser
+
+
+async def invite(
+    server: Server,
+    name: str,
+    role: Role = Role.MEMBER,
+    places: tuple[WorkspaceId, ...] = (LOCAL_WORKSPACE,),
+    email: str | None = None,
+) -> str:
+    """Where somebody signs in by their invitation."""
     await server.app.prepare()
     now_ms = server.clock.now_ms()
     by = NamedBy.FILE if email is not None else NamedBy.SELF
@@ -48,10 +62,7 @@ async def invited(
     token = await server.app.store.write(
         lambda: members.invite(person, places, entropy, now_ms, by="terminal")
     )
-    browser = server.browser()
-    answer = await browser.post(f"/sign-in/{token}", data={"name": name})
-    assert answer.status_code == 303, answer.text
-    return browser
+    return f"/sign-in/{token}"
 
 
 async def test_two_people_of_one_name_count_as_two_and_one_person_under_two_names_as_one(

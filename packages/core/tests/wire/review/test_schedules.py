@@ -57,3 +57,15 @@ async def test_a_page_of_several_that_names_a_time_that_passed_sends_them_at_onc
         [each] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
         assert (await owner.post(each.address, data=each.fields)).status_code == status
     assert [(await server.action(each)).status for each in ids] == ["approved"] * 2
+
+
+async def test_what_is_approved_for_later_is_not_sent_after_changes_were_asked_for(server: Server) -> None:
+    run = await server.stage(post(schedule_ms=START_MS + HOUR_MS))
+    owner, action_id = await server.owner(), run.actions[0].id
+    await server.decide(owner, run.run_id, action_id, "approve")
+    await server.decide(owner, run.run_id, action_id, "ask", text="Shorter.")
+    server.clock.advance(hours=2)
+    await server.run_jobs()
+
+    assert server.provider.done == []
+    assert (await server.action(action_id)).status == "awaiting_approval"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from tests.support.review.kit import Server, mail, post
 
-from assent.engine.actions import search
+from assent.engine.actions import indexing, search
+from assent.engine.core import jobs
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.ports import Single
+from assent.sql.loader import statements
 
 pytestmark = pytest.mark.anyio
 
 
 async def find(server: Server, text: str) -> set[str]:
+    await indexing.catch_up(server.app.store, (LOCAL_WORKSPACE,))
     rows = await server.app.store.read(lambda: search.find((LOCAL_WORKSPACE,), text))
     return {row["item_id"] for row in rows}
 
@@ -74,7 +80,7 @@ async def test_the_pages_find_by_the_index_and_say_nothing_untrue_where_only_oth
 
 async def test_an_edit_and_an_erasure_change_what_is_found(server_on_any_store: Server) -> None:
     server = server_on_any_store
-    run = await server.stage(post(body="The first wording of it."))
+    run = await server.stage(post(body="The first wording of it."), tenant="acme-roasters")
     owner = await server.owner()
     answer = await server.decide(
         owner, run.run_id, run.actions[0].id, "edit", body="Another phrase entirely."
@@ -82,3 +88,41 @@ async def test_an_edit_and_an_erasure_change_what_is_found(server_on_any_store: 
     assert answer.status_code == 303, answer.text
     assert await find(server, "wording") == set()
     assert await find(server, "phrase entirely") == {run.actions[0].id}
+    assert await find(server, "roasters phrase") == {run.actions[0].id}  # edited before its run was indexed
+
+
+async def test_staging_writes_no_words_and_a_job_indexes_what_nobody_searched_for(
+    server_on_any_store: Server,
+) -> None:
+    server, store = server_on_any_store, server_on_any_store.app.store
+    run = await server.stage(post(body="Espresso on Saturday."))
+    look = partial(search.find, (LOCAL_WORKSPACE,), "espresso")
+    assert await store.read(look) == []
+    await store.write(lambda: jobs.enqueue_next("index_staged", 1, server.clock.now_ms() - 1))
+    await server.run_jobs()
+    assert [row["item_id"] for row in await store.read(look)] == [run.actions[0].id]
+    assert await store.read(Single(statements.list_queued_workspaces())) == []
+
+
+async def test_a_backlog_is_indexed_in_batches_and_the_newest_comes_first(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "BATCH", 2)
+    staged = []
+    for number in range(5):
+        run = await server.stage(post(body=f"Espresso number {number}."))
+        staged.append(run.actions[0].id)
+        server.clock.advance(seconds=1)
+    store = server.app.store
+    await indexing.catch_up(store, ("another",))
+    assert await store.read(lambda: search.find((LOCAL_WORKSPACE,), "espresso")) == []
+    await indexing.catch_up(store, (LOCAL_WORKSPACE,))
+    rows = await store.read(lambda: search.find((LOCAL_WORKSPACE,), "espresso"))
+    assert [row["item_id"] for row in rows] == staged[::-1]
+
+
+async def test_words_are_locked_before_the_content_is_read_that_they_are_made_of(server: Server) -> None:
+    run = await server.stage(post(body="The first wording of it."))
+    action = await server.action(run.actions[0].id)
+    for begin in (partial(search.index_again, action), partial(indexing.index_batch, LOCAL_WORKSPACE)):
+        assert next(begin()) == statements.lock_search_texts(workspace_id=LOCAL_WORKSPACE)

@@ -202,3 +202,15 @@ async def test_what_a_person_published_is_recorded_only_while_all_who_approved_m
 
     assert answer.status_code == 409
     assert (await server.action(action.action_id)).status == "approved"
+
+
+async def test_an_approver_who_asks_for_changes_takes_only_their_own_approval_back(server: Server) -> None:
+    action, ada, _, lin = await approved_by_two(server)
+    await server.decide(ada, action.run_id, action.action_id, "ask", text="Shorter.")
+    assert "1 of 2 people have approved so far. Grace" in await server.page(lin, action.run_id)
+
+    action = await staged(server)
+    await approve(server, action, ada)
+    await server.decide(ada, action.run_id, action.action_id, "ask", text="Shorter.")
+    await approve(server, action, lin)
+    assert (await server.action(action.action_id)).status == "awaiting_approval"

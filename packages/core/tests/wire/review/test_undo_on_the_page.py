@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,5 +40,7 @@ async def test_a_person_undoes_what_was_done_from_its_card(tmp_path: Path) -> No
     assert (reverse.status, reverse.effect.arguments["customer"]) == (Status.AWAITING_APPROVAL, "ada")
     after = await server.page(browser, run.run_id)
     assert "See what takes it back" in after and form(after, staged, "approve")
+    assert "Prepared to undo what was done, by Ada" in after and "not delivered" not in after
+    assert not {"actionId", "undoes", "leaves"} & set(re.findall(r"<dt>(\w+)", after))
     assert "undo" not in {each.decision for each in forms(after) if each.action_id == action_id}
     await server.close()

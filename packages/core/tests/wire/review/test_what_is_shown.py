@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from packages.core.tests.wire.review.test_inbox import batch
 from tests.support.edits import edit
-from tests.support.review.kit import Server, form, post
+from tests.support.review.kit import Server, form, mail, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.gate import Decider
@@ -67,12 +67,18 @@ async def test_the_call_of_a_workflow_is_shown_where_several_steps_are_decided_t
     server: Server,
 ) -> None:
     call = {"tool": "chieflab_refund", "args": {"amount": 900}}
-    step = post("workflow", verb="confirm", connector="workflow", title="Ship it", details={"call": call})
+    details = {"call": call, "node": 3}
+    step = post("workflow", verb="confirm", connector="workflow", title="Ship it", details=details)
     run = await server.stage(step)
+    member = await server.owner()
 
-    page = (await batch(server, await server.owner(), "approve", run.actions[0].id)).text
+    page = (await batch(server, member, "approve", run.actions[0].id)).text
 
     assert "chieflab_refund" in page and "900" in page
+    graph = f'href="/sessions/{run.run_id}?node=3#step"'
+    assert graph in await server.page(member, run.run_id)
+    assert graph in (await member.get(f"/inbox/pane/{run.actions[0].id}")).text
+    assert graph not in await server.page(await server.opened(run), run.run_id)
 
 
 async def test_what_has_an_html_part_is_decided_alone(server: Server) -> None:
@@ -142,3 +148,20 @@ async def test_a_picture_that_was_attached_after_a_look_is_said_to_have_changed(
     assert "ACME goes bankrupt" in html.unescape(re.sub(r"<[^>]+>", "", box))
     assert "<ins>" in box
     assert form(page, run.actions[0].id, "approve")
+
+
+async def test_the_mail_stands_above_its_many_recipients_and_all_of_them_are_named(server: Server) -> None:
+    run = await server.stage(mail(60, subject="A letter"))
+    page = await server.page(await server.owner(), run.run_id)
+
+    order = [
+        page.index(part) for part in ("<dt>To</dt>", 'data-panel="seen"', 'class="crowd"', 'class="decide"')
+    ]
+    assert order == sorted(order)
+    assert [address for address in mail(60).effect.recipients if address not in page] == []
+
+
+async def test_a_title_that_is_cut_after_a_sentence_has_no_stop_before_its_ellipsis(server: Server) -> None:
+    first = "We built Assent: agents do the work, and you say yes first"
+    run = await server.stage(post(body=f"{first}.\n\nWhat you approve is what is sent, to the character."))
+    assert f"“{first}…”" in html.unescape(await server.page(await server.owner(), run.run_id))

@@ -82,6 +82,8 @@ async def runs_are_named_and_found_by_their_content(past: Past) -> None:
     ]
     assert "Price of green coffee" in rows(everything)
     assert "2,940 impressions, 31 comments on LinkedIn" in everything
+    counts = re.findall(r"<span>(\d+) drafts</span>", everything)
+    assert "3" in counts and "1" not in counts
     found = await past.page("/runs?q=ONE+SHOT")
     assert rows(found) == ["Espresso week"]
     assert "A week of espresso" in found.partition("run-matches")[2]

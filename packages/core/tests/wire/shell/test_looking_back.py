@@ -67,13 +67,14 @@ class History:
         assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text[:300]}"
         return answer.text
 
-    async def member(self, name: str) -> httpx.AsyncClient:
-        """Somebody who is in another workspace only."""
+    async def member(self, name: str, place: WorkspaceId = OTHER) -> httpx.AsyncClient:
+        """A member of one workspace, which is another one unless it is named."""
         store, now_ms = self.server.app.store, self.server.clock.now_ms()
-        await store.write(lambda: tenancy.create_workspace(OTHER, "Other", now_ms, by="a test"))
+        if place == OTHER:
+            await store.write(lambda: tenancy.create_workspace(OTHER, "Other", now_ms, by="a test"))
         person = Person(f"person-{name}", name, Role.MEMBER)
         entropy = os.urandom(people.ENTROPY_BYTES)
-        token = await store.write(partial(members.invite, person, (OTHER,), entropy, now_ms, by="Ada"))
+        token = await store.write(partial(members.invite, person, (place,), entropy, now_ms, by="Ada"))
         browser = self.server.browser()
         answer = await browser.post(f"/sign-in/{token}", data={"name": name})
         assert answer.status_code == 303
@@ -108,6 +109,7 @@ async def test_looking_changes_nothing(history: History) -> None:
     paths += ["/runs?q=launch&state=executed", f"/runs/{history.launch.run_id}/story", "/sessions?q=auth"]
     paths += ["/results", "/memory?q=british", "/connectors", "/audit?group=decisions", "/audit/export"]
     paths += ["/audit/export?format=csv", "/sessions/import", "/audit/verify"]
+    await history.owner.get("/search?q=launch")  # which indexes what was staged before
     before = await history.server.everything()
     for path in paths:
         await history.owner.get(path)
@@ -199,6 +201,16 @@ async def test_two_branches_are_compared_from_where_they_part(history: History) 
     assert (await history.owner.get(f"/sessions/{history.review.run_id}/compare?a=5&b=99")).status_code == 404
 
 
+async def test_each_run_beside_the_graph_says_when_it_began(history: History) -> None:
+    page = await history.page(f"/sessions/{history.second}")
+    runs = page.split('id="runs-title"')[1].split("</nav>")[0]
+    assert len(re.findall(r"<span>[^<]*\d\d[^<]*: \d+ steps?, \d+ branch", runs)) == runs.count("<li") == 2
+    [beside] = re.findall(
+        r": (\d+ steps?, \d+ branch)", runs.split('aria-current="true"')[1].split("</li>")[0]
+    )
+    assert f'Steps <span class="hint">{beside}' in page
+
+
 async def test_the_timeline_has_every_run_of_the_session(history: History) -> None:
     page = await history.page(f"/sessions/{history.second}/timeline")
     for text in ("Review a merge request", "Fix a bug", "checkpoint", "Started", "1 refused"):
@@ -252,7 +264,9 @@ async def test_a_session_goes_out_and_comes_in_and_is_the_same(history: History)
     text = await history.owner.get(f"{there}/markdown")
     assert "# Session AUTH-1234 (2)" in text.text
     assert "Found one major issue" in text.text or "second pass" in text.text
-    assert "Session AUTH-1234 (2)" in await history.page(f"{there}/print")
+    printed = await history.page(f"{there}/print")
+    assert "Session AUTH-1234 (2)" in printed
+    assert re.search(r"Completed \d+ \w+ \d{4}, \d\d:\d\d UTC", printed) and not re.search(r"T\d\d:", printed)
 
 
 async def bring_in(history: History, content: bytes, name: str = "bundle") -> httpx.Response:
@@ -355,6 +369,13 @@ async def test_a_safety_rule_is_ended_by_a_signature_taken_back_by_undo_and_a_de
     ]
     assert not [row for row in rows if "espresso heals" in repr(row)]
     assert (await history.owner.post(delete.address, data=delete.fields)).status_code == 404
+
+
+async def test_a_decision_in_the_memory_names_its_channel_once_and_as_people_do(history: History) -> None:
+    page = await history.page("/memory?group=decisions")
+    rows = page[page.index('class="rows memory"') :].partition("</ul>")[0]
+    assert '<span class="badge">Approved</span><span class="hint"><bdi>E-mail</bdi>' in rows
+    assert "for email" not in rows and "Approved for" not in rows
 
 
 async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(history: History) -> None:
@@ -564,3 +585,59 @@ async def test_an_address_that_is_no_web_address_is_no_link(history: History) ->
     changed = msgspec.structs.replace(action, external_url="javascript:alert(1)")
     await history.server.app.store.write(lambda: actions.put_without_event(changed))
     assert "javascript:" not in await history.page(f"/runs/{run.run_id}/story")
+
+
+async def test_results_are_a_place_once_something_was_remembered_or_measured(tmp_path: Path) -> None:
+    server = Server(new_sqlite(tmp_path / "assent.db"), tmp_path)
+    owner = await server.owner()
+    run = await server.stage(post())
+
+    async def places() -> list[list[str]]:
+        paths = ("/inbox", f"/runs/{run.run_id}", f"/runs/{run.run_id}/actions/{run.actions[0].id}/edit")
+        pages = [(await owner.get(path)).text for path in paths]
+        bars = [page[page.index('class="side-nav"') :].partition("</nav>")[0] for page in pages]
+        return [re.findall(r'href="([^"]+)"', bar) for bar in bars]
+
+    assert await places() == [["/inbox", "/runs", "/settings/keys", "/settings"]] * 3
+    await stories.remember(server, "We write British English everywhere.", state="proposed")
+    assert await places() == [["/inbox", "/runs", "/results", "/settings/keys", "/settings"]] * 3
+    await server.close()
+
+
+async def test_the_pages_of_a_place_stand_in_one_row_and_the_place_is_marked(history: History) -> None:
+    for path, place, others in (
+        ("/runs", "/runs", ["/sessions", "/audit"]),
+        ("/audit", "/runs", ["/runs", "/sessions"]),
+        ("/operations", "/settings/keys", ["/settings/keys"]),
+        ("/connectors", "/settings", ["/settings", "/settings/policy"]),
+        ("/memory", "/results", ["/results"]),
+    ):
+        page = (await history.owner.get(path)).text
+        row = page[page.index('<nav class="subnav"') :].partition("</nav>")[0]
+        assert f'href="{place}" aria-current="page"' in page.partition("<main")[0], path
+        assert row.count('aria-current="page"') == 1 and all(f'href="{each}"' in row for each in others), path
+
+
+async def test_the_search_finds_runs_people_agents_pages_and_commands_as_far_as_they_may_be_used(
+    history: History,
+) -> None:
+    issued = await history.owner.get("/settings/keys")
+    form = next(each for each in forms(issued.text) if each.address == "/settings/keys")
+    await history.owner.post(form.address, data={**form.fields, "label": "Nightly crawler", "rights": "all"})
+    member = await history.member("Grace", LOCAL_WORKSPACE)
+
+    async def found(browser: httpx.AsyncClient, words: str) -> str:
+        page = (await browser.get("/search", params={"q": words})).text
+        return page[page.index('<div id="found"') :].partition("</main>")[0]
+
+    assert f"/runs/{history.launch.run_id}" in await found(history.owner, "developers laun")
+    # Runs of one title differ by when they began.
+    assert re.search(r"<bdi>\w[^<·]* · [^<]*ago</bdi>", await found(history.owner, "developers laun"))
+    assert "Nightly crawler" in await found(history.owner, "crawl")
+    assert "Ada Lovelace" in await found(history.owner, "lovelace")
+    assert 'action="/stop"' in await found(history.owner, "stop")
+    assert 'href="/memory"' in await found(history.owner, "memory")
+    assert "Nothing found" in await found(history.owner, "xyzzy")
+    for words in ("lovelace", "invite"):
+        assert 'href="/settings/people"' in await found(history.owner, words)
+        assert 'href="/settings/people"' not in await found(member, words)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.support.keyed_browser import is_confirm_page
+from tests.support.opened import on_embedded_store
 from tests.support.review.kit import Server, forms, post
 from tests.support.sqlite_files import new_sqlite
 
@@ -16,11 +17,7 @@ pytestmark = pytest.mark.anyio
 OUTSIDE = "https://assent.example.com"
 
 
-@pytest.fixture
-async def proxied(tmp_path: Path) -> AsyncIterator[Server]:
-    made = Server(new_sqlite(tmp_path / "assent.db"), tmp_path, OUTSIDE, trust_proxy_headers=True)
-    yield made
-    await made.close()
+proxied = on_embedded_store(partial(Server, base_url=OUTSIDE, trust_proxy_headers=True))
 
 
 async def test_the_code_is_shown_where_a_phone_can_reach_the_server(proxied: Server) -> None:

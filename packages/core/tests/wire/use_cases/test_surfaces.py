@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -13,6 +12,9 @@ import httpx
 import msgspec
 import pytest
 from packages.core.tests.wire.review.test_inbox import batch
+from tests.support.effort import PROVE
+from tests.support.keys import make_key
+from tests.support.opened import on_own_database
 from tests.support.review.kit import Provider, Server, forms, post
 from tests.support.surfaces import MASTER, SECRET, START_MS
 from tests.unit.sources.test_callers import find_callers, list_use_cases
@@ -23,7 +25,7 @@ from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core import jobs, tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people.chat import ChatEvent, make_code
 from assent.engine.people.people import OWNER
 from assent.gate.effects import EXECUTE, EffectTypes
@@ -65,11 +67,7 @@ class Account(Provider):
         return None
 
 
-@pytest.fixture
-async def server(own_database_url: str, tmp_path: Path) -> AsyncIterator[Server]:
-    made = Server(own_database_url, tmp_path)
-    yield made
-    await made.close()
+server = on_own_database(Server)
 
 
 Press = Callable[[], Awaitable[httpx.Response | None]]
@@ -148,6 +146,9 @@ DECISIONS = {
     "ask for changes": Decision(
         "awaiting", form="ask", fields={"text": "Shorter, please."}, not_on=NO_JOB | {"batch", "chat"}
     ),
+    "ask for changes to what is approved": Decision(
+        "approved", form="ask", fields={"text": "Shorter, please."}, not_on=ONE_BY_ONE | {"chat"}
+    ),
     "withdraw": Decision("approved", "chieflab_withdraw_approval", NO, "withdraw", NO, not_on=ONE_BY_ONE),
     "send what is approved": Decision(
         "approved", APPROVE, {"send": True}, "send", {}, True, not_on=ONE_BY_ONE, is_queued=True
@@ -188,11 +189,7 @@ async def open_chat(server: Server, run: PreparedRun, decision: Decision) -> Pre
 
 
 async def open_key(server: Server, *scopes: str) -> httpx.AsyncClient:
-    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
-    issued = await server.app.store.write(
-        lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, server.clock.now_ms(), scopes=scopes, by="test")
-    )
-    return server.browser(Authorization=f"Bearer {issued.api_key}")
+    return server.browser(Authorization=f"Bearer {await make_key(server.app, scopes=scopes)}")
 
 
 async def open_link(server: Server, run: PreparedRun, decision: Decision) -> Press | None:
@@ -504,6 +501,14 @@ LEADS_TO = {
     ("edit", "its type is gone"): ("awaiting_approval", []),
     ("edit what is approved", "nothing happened"): ("awaiting_approval", ["action_edit"]),
     ("ask for changes", "nothing happened"): ("awaiting_approval", ["changes_asked"]),
+    ("ask for changes to what is approved", "nothing happened"): (
+        "awaiting_approval",
+        ["action_withdraw", "changes_asked"],
+    ),
+    ("ask for changes to what is approved", "it is one of two approvers"): (
+        "awaiting_approval",
+        ["action_withdraw", "changes_asked"],
+    ),
     ("withdraw", "nothing happened"): ("awaiting_approval", ["action_withdraw"]),
     ("withdraw", "sending is frozen"): ("awaiting_approval", ["action_withdraw"]),
     ("send what is approved", "nothing happened"): ("executed", ["action_claim", "action_succeed"]),
@@ -526,7 +531,14 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "situation"), CASES)
+ON_STORES = [
+    *(("sqlite", *case) for case in CASES),
+    *(("postgres", *case) for case in (CASES if PROVE else LEADS_TO)),
+]
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize(("database", "name", "situation"), ON_STORES)
 async def test_a_decision_leads_to_the_same_on_every_surface(
     server: Server, name: str, situation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -560,7 +572,7 @@ COMPARED = {
     },
     "decisions.approve": {"approve", "approve and send", "send what is approved"},
     "decisions.approve_together": {"approve", "approve and send", "approve for later"},
-    "decisions.ask_for_changes": {"ask for changes"},
+    "decisions.ask_for_changes": {"ask for changes", "ask for changes to what is approved"},
     "decisions.edit": {"edit", "edit what is approved"},
     "decisions.reject": {"reject", "reject what is approved"},
     "decisions.reject_together": {"reject"},

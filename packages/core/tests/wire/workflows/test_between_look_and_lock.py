@@ -17,7 +17,6 @@ from tests.support.workflows.library import step
 from assent.app import App
 from assent.engine.workflows import store
 from assent.ports import Begin, Transaction
-from assent.processes.serve import Surfaces
 
 GATED = definition("gated", step("release", requireConfirmation=True), step("after"))
 WRITTEN = definition("written", step("one", notesOptional=False), step("two"))
@@ -35,11 +34,8 @@ def database_url(postgres_url: str) -> str:
 
 @pytest.fixture
 async def surface(database_url: str, tmp_path: Path) -> AsyncIterator[Surface]:
-    clock = ManualClock()
-    app = App(settings_for(database_url, tmp_path), clock=clock)
-    made = Surface(app, Surfaces(app), clock, "http")
-    yield made
-    await made.close()
+    async with Surface(App(settings_for(database_url, tmp_path), clock=ManualClock())) as made:
+        yield made
 
 
 class Two:
@@ -86,12 +82,9 @@ class Two:
 
         async def act() -> None:
             app = App(settings_for(self.url, self.data_dir), clock=self.client.surface.clock)
-            surface = Surface(app, Surfaces(app), self.client.surface.clock, "http")
-            surface.key = self.client.surface.key
-            try:
+            async with Surface(app) as surface:
+                surface.key = self.client.surface.key
                 await other(WorkflowClient(surface, self.client.folder))
-            finally:
-                await surface.close()
 
         def run() -> None:
             try:

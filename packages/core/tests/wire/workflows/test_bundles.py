@@ -23,7 +23,6 @@ from assent.jobs.kinds import job_kinds
 from assent.kernel.canonical import digest
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Refusal
-from assent.processes.serve import Surfaces
 from assent.workflow import Snapshot, reduce
 from assent.workflow import bundle as files
 from assent.workflow.bundle import Bundle, BundleRefused, ExportedRun
@@ -96,9 +95,8 @@ async def clean_server(
     other = tmp_path / "other"
     other.mkdir()
     settings = settings_for(new_sqlite(other / "assent.db"), other, secrets=(master,))
-    clock = ManualClock()
-    app = App(settings, clock=clock)
-    player = WorkflowClient(Surface(app, Surfaces(app), clock, client.surface.transport), other / "workflows")
+    app = App(settings, clock=ManualClock())
+    player = WorkflowClient(Surface(app, client.surface.transport), other / "workflows")
     await player.surface.sign_in()
     return player
 
@@ -513,5 +511,6 @@ async def test_markdown_has_the_notes_outputs_and_checkpoints_of_every_branch_on
     assert text.count("checkpoint-a") == 1 and text.count("plan-a") == 1
     assert "4 branches" in text and text.count("### Branch from “one”") == 2
     assert text.count("### Branch from “two”") == 1
+    assert text.count(": running") == 1 and text.count(": abandoned") == 3
     # The branch with the latest event comes first, whole.
     assert text.index("note-c1") < text.index("note-a1") and end["stateToken"]

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.answers import calls_of, text_of
-from tests.support.workflows.kit import APPROVE, EDIT, GET, REJECT, Payload, WorkflowClient, definition
+from tests.support.workflows.kit import APPROVE, EDIT, GATED, GET, REJECT, Payload, WorkflowClient, definition
 from tests.support.workflows.library import step
 
 from assent.engine.actions import decisions
@@ -25,12 +25,6 @@ from assent.sql.loader import statements
 
 pytestmark = pytest.mark.rule("W40")
 
-GATED = definition(
-    "gated",
-    step("plan"),
-    step("release", title="Release it", prompt="SECRET PROMPT", requireConfirmation=True),
-    step("after"),
-)
 NOTES = {"notesMarkdown": "Release 1.4 to everybody."}
 
 

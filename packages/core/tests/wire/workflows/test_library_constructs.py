@@ -5,9 +5,13 @@ Each construct is met as an agent meets it, by the tools.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import httpx
 import pytest
+from tests.support.answers import text_of
+from tests.support.surfaces import BASE_URL
 from tests.support.workflows.kit import APPROVE, Payload, WorkflowClient, definition
 from tests.support.workflows.library import decision, loop, step
 
@@ -146,8 +150,35 @@ async def test_the_guidance_of_a_loop_is_seen_in_every_step_of_it(client: Workfl
 async def test_what_a_person_is_to_be_asked_is_shown_while_a_person_is_asked(client: WorkflowClient) -> None:
     asked = {"requireConfirmation": {"var": "risky"}, "confirmationPrompt": "May the index be rebuilt?"}
     client.write(definition("asking", step("rebuild", **asked)))
-    assert "May the index be rebuilt?" in prompt(await client.start("asking", context={"risky": True}))
+    at = await client.start("asking", context={"risky": True})
+    assert "May the index be rebuilt?" in prompt(at)
+    refused = (await client.send(at)).payload
+    page = await client.surface.http.get(
+        refused["reviewUrl"], follow_redirects=True, headers={"Accept": "text/html"}
+    )
+    for shown in (text_of(refused), page.text.partition("<h1")[2].partition("</h1>")[0]):
+        assert "May the index be rebuilt?" in shown, refused
     assert "May the index be rebuilt?" not in prompt(await client.start("asking"))
+
+
+@pytest.mark.rule("W40")
+async def test_the_person_reads_the_authors_question_above_the_notes_with_their_markup(
+    client: WorkflowClient,
+) -> None:
+    asked = step(
+        "rebuild", requireConfirmation=True, confirmationPrompt="May the index of {{shop}} be rebuilt?"
+    )
+    at = await client.start(definition("asking", asked, step("after")), context={"shop": "Bergen"})
+    refused = await client.send(at, notesMarkdown="It takes **an hour**.")
+    link = refused.payload["reviewUrl"]
+    async with httpx.AsyncClient(
+        transport=client.surface.wire, base_url=BASE_URL, follow_redirects=True
+    ) as browser:
+        page = (await browser.get(link, headers={"Accept": "text/html"})).text
+    heading = re.findall(r"<h1[^>]*>(.*?)</h1>", page, re.DOTALL)
+    assert "May the index of Bergen be rebuilt?" in heading[0]
+    assert "<strong>an hour</strong>" in page
+    assert "{{shop}}" not in page and "0 rejected" not in page
 
 
 ROUTINES = {

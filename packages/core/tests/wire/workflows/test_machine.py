@@ -34,7 +34,6 @@ from tests.support.workflows.kit import Payload, WorkflowClient, three_steps
 from assent.app import App
 from assent.engine.workflows import bundles
 from assent.kernel.ids import WorkspaceId
-from assent.processes.serve import Surfaces
 from assent.workflow import bundle as files
 from assent.workflow.tokens import read
 
@@ -86,7 +85,7 @@ class Workflows(RuleBasedStateMachine):
     def open(self) -> None:
         ring = tuple(reversed(SECRETS[max(0, self.generation - 1) : self.generation + 1]))
         app = App(settings_for(self.url, self.root, secrets=ring), clock=self.clock)
-        self.surface = Surface(app, Surfaces(app), self.clock, self.transport)
+        self.surface = Surface(app, self.transport)
         self.surface.key = self.key
         self.do(app.prepare())
         self.client = WorkflowClient(self.surface, self.root / "workflows")

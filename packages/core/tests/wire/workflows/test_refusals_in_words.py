@@ -9,15 +9,8 @@ import pytest
 from tests.support.answers import text_of
 from tests.support.contract.talk import REVISIONS, say_in
 from tests.support.surfaces import Outcome
-from tests.support.workflows.kit import WorkflowClient, definition
-from tests.support.workflows.library import step
+from tests.support.workflows.kit import GATED, WorkflowClient
 
-GATED = definition(
-    "gated",
-    step("plan"),
-    step("release", title="Release it", prompt="SECRET PROMPT", requireConfirmation=True),
-    step("after"),
-)
 NOTES = {"notesMarkdown": "Release 1.4 to everybody."}
 
 

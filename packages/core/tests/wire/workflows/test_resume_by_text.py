@@ -108,6 +108,18 @@ async def test_where_nothing_fits_the_latest_runs_are_listed_with_tokens(client:
     assert len((await client.ask("workflow_resume", query="zebra")).payload["latest"]) == 5
 
 
+async def test_words_that_fit_nothing_do_not_hide_the_runs_of_a_named_session(client: WorkflowClient) -> None:
+    earlier = await noted(client, "T-7", "Importing an empty file crashes.")
+    client.surface.clock.advance(seconds=1)
+    at = await noted(client, "T-7", "The CSV writer is slow.")
+    await noted(client, "T-8")
+    answer = await client.ask("workflow_resume", sessionId="T-7", query="zebra")
+    assert answer.payload["resumed"]["stateToken"] == at["stateToken"]
+    assert {run["stateToken"] for run in answer.payload["runs"]} == {at["stateToken"], earlier["stateToken"]}
+    told = answer.message["result"]["content"][0]["text"]
+    assert "fits the words" in told and earlier["stateToken"] in told
+
+
 async def test_the_run_that_fits_best_is_resumed_and_an_open_one_before_a_complete_one(
     client: WorkflowClient,
 ) -> None:

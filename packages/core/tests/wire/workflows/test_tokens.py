@@ -14,7 +14,6 @@ from tests.support.workflows.kit import WorkflowClient, three_steps
 from assent.app import App
 from assent.kernel.ids import RunId, uuid7
 from assent.kernel.tokens import decode
-from assent.processes.serve import Surfaces
 from assent.workflow.tokens import TokenClaims, mint
 
 pytestmark = pytest.mark.every_surface
@@ -168,9 +167,8 @@ class Replica:
     def __init__(self, client: WorkflowClient, tmp_path: Path, *secrets: str) -> None:
         surface = client.surface
         url = surface.app.settings.database_url
-        clock = ManualClock()
-        app = App(settings_for(url, tmp_path, secrets=secrets or (MASTER,)), clock=clock)
-        self.surface = Surface(app, Surfaces(app), clock, surface.transport)
+        app = App(settings_for(url, tmp_path, secrets=secrets or (MASTER,)), clock=ManualClock())
+        self.surface = Surface(app, surface.transport)
         self.surface.key, self.surface.workspace_id = surface.key, surface.workspace_id
         self.client = WorkflowClient(self.surface, client.folder)
 

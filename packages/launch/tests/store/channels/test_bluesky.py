@@ -6,15 +6,21 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.support.actions.kit import armed
 from tests.support.channels.places import Place, connect, connected, keeps_its_promises
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.records import Effect
+from assent.gate.gate import Decider
+from assent.gate.records import Assurance, Effect, Proposal
+from assent.gate.undo import UNDO_AS
+from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
 from assent.present.outlook import Executed
+from assent.use_cases import executions
+from assent_conform.emulators import bluesky
 from assent_conform.emulators.bluesky import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
 from assent_conform.testing.connector_contract import claim_action
 from assent_conform.testing.ledger import Ledger
@@ -219,3 +225,111 @@ async def test_a_link_that_is_not_in_the_text_becomes_a_card(one: Place) -> None
 
     card = one.effects()[0]["record"]["embed"]["external"]
     assert card == {"uri": "https://example.org/dark", "title": "example.org", "description": ""}
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def kill() -> None:
+    raise Killed
+
+
+async def taken_down(place: Place, action_id: ActionId) -> ActionId:
+    """Stage and approve the reverse of a post."""
+    decider, engine = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "page"), place.engine
+    made = await executions.undo(
+        engine.services,
+        decider,
+        await engine.action(action_id),
+        Proposal(label="Ada"),
+        engine.app.store.write,
+    )
+    await engine.approve(made.action_id)
+    return made.action_id
+
+
+def kept_records(place: Place) -> set[str]:
+    assert isinstance(place.server, Bluesky)
+    return set(place.server.records)
+
+
+def deletions(place: Place) -> list[str]:
+    return [each["rkey"] for each in place.effects() if "record" not in each]
+
+
+async def test_a_post_is_taken_down_by_a_second_action_and_no_other_post_is(place: Place) -> None:
+    first, other = await place.engine.approved(POST), await place.engine.approved(POST)
+    for each in (first, other):
+        await place.engine.execute(each)
+    posted = await place.engine.action(first)
+    assert posted.view.undo is not None and posted.view.undo.leaves and not posted.view.reversible
+
+    reverse = await taken_down(place, first)
+    assert deletions(place) == []
+    assert isinstance(await place.engine.execute(reverse), Executed)
+    assert isinstance(await place.engine.execute(reverse), Refusal)
+
+    assert deletions(place) == [record_key(posted)]
+    assert kept_records(place) == {record_key(await place.engine.action(other))}
+    assert (await place.engine.action(first)).metadata["undone"]["by"] == reverse
+
+
+async def test_a_post_is_taken_down_by_the_account_that_posted_it_or_not_at_all(
+    one: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bluesky answers that a record is gone which the signed-in account never had."""
+    posted = await one.engine.approved(POST)
+    await one.engine.execute(posted)
+    monkeypatch.setattr(bluesky, "DID", OTHERS["bob.test"])
+    await connect(one.engine.app, "bluesky", KEY)
+
+    refused = await one.engine.execute(await taken_down(one, posted))
+
+    assert isinstance(refused, Refusal)
+    first = await one.engine.action(posted)
+    reverse = await one.engine.action(ActionId(first.metadata[UNDO_AS]))
+    assert reverse.effect.account_id == DID and "undone" not in first.metadata
+    assert deletions(one) == []
+
+
+async def test_what_is_not_posted_is_not_taken_down(one: Place) -> None:
+    waiting = await one.engine.approved(POST)
+    with pytest.raises(Refusal, match=Reason.VALIDATION_ERROR):
+        await taken_down(one, waiting)
+    one.server.plan(Outcome.DELIVER, Outcome.RESET_AFTER, Outcome.ERROR_BEFORE)
+    await one.engine.execute(waiting)
+    with pytest.raises(Refusal, match=Reason.OUTCOME_UNKNOWN):
+        await taken_down(one, waiting)
+    assert deletions(one) == []
+
+
+@pytest.mark.rule("E29")
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        *(Outcome.RESET_AFTER, Outcome.ERROR_AFTER, Outcome.GARBAGE_AFTER, Outcome.ERROR_BEFORE),
+        *("execute.claimed", "execute.performed", "execute.recorded"),
+    ],
+)
+async def test_whatever_interrupts_a_take_down_there_is_one(one: Place, trouble: Outcome | str) -> None:
+    """A lost answer, or a process that dies at a step."""
+    action_id = await one.engine.approved(POST)
+    await one.engine.execute(action_id)
+    reverse = await taken_down(one, action_id)
+    if isinstance(trouble, Outcome):
+        one.server.plan(Outcome.DELIVER, trouble)
+        await one.engine.execute(reverse)
+    else:
+        with armed({trouble: kill}), pytest.raises(BaseException):  # noqa: B017 - a kill may come back as another error
+            await one.engine.execute(reverse)
+
+    await one.engine.reconcile()
+    again = (
+        await taken_down(one, action_id) if (await one.engine.action(reverse)).attempt is None else reverse
+    )
+    await one.engine.execute(again)
+
+    assert again == reverse and len(deletions(one)) == 1 and kept_records(one) == set()
+    assert (await one.engine.action(reverse)).status == "executed"
+    assert (await one.engine.action(action_id)).metadata["undone"]["by"] == reverse

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.builders import write_mail
 from tests.support.channels.kit import KEYS, Providers, connect, serving
+from tests.support.opened import on_embedded_store
 from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -22,11 +23,7 @@ from assent_conform.testing.provider_server import Outcome
 from assent_launch.channels.email.resend import TEST_SENDER, mail
 from assent_launch.learning.measurement import read_action
 
-
-@pytest.fixture
-async def providers(tmp_path: Path) -> AsyncIterator[Providers]:
-    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as running:
-        yield running
+providers = on_embedded_store(serving)
 
 
 async def test_the_account_and_the_sender_are_part_of_what_is_approved(providers: Providers) -> None:
@@ -108,20 +105,15 @@ async def test_what_mail_programs_would_decode_is_not_staged(providers: Provider
     ],
 )
 def test_what_mail_programs_would_decode_is_not_sent_either(changes: dict[str, Any]) -> None:
-    given = {"subject": "Hi", "recipients": ("grace@example.org",), **changes}
-    effect = Effect(channel="email", verb="send", connector="resend", body="Hi", **given)
+    effect = write_mail(connector="resend", **changes)
     with pytest.raises(NotSent) as refused:
         mail(claim_action(effect), TEST_SENDER)
     assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, False)
 
 
 def test_a_name_is_one_name_whoever_reads_it() -> None:
-    effect = Effect(
-        channel="email",
-        verb="send",
+    effect = write_mail(
         connector="resend",
-        body="Hi",
-        subject="Hi",
         sender="Löwe, Ann: x; \\ <ann@example.org>",
         recipients=("Ann-Marie O'Löwe <grace@example.org>",),
     )

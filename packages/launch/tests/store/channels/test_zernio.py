@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import msgspec
 import pytest
 from tests.support.channels.kit import KEYS, Providers, connect, serving
 from tests.support.edits import edit
-from tests.support.sqlite_files import new_sqlite
+from tests.support.opened import on_embedded_store
 
 from assent.engine.actions import pictures
 from assent.engine.core import journal
@@ -27,10 +26,7 @@ from assent_launch.learning.measurement import read_action
 HUMAN = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test")
 
 
-@pytest.fixture
-async def providers(tmp_path: Path) -> AsyncIterator[Providers]:
-    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as running:
-        yield running
+providers = on_embedded_store(serving)
 
 
 async def choose(providers: Providers, *accounts: str) -> None:

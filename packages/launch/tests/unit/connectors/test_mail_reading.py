@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.builders import write_mail
 
-from assent.gate.records import Effect
 from assent.net.mail import IntendedMail, Letter, difference
 from assent.net.mail_server import Mailbox
 from assent_conform.testing.connector_contract import CHECKED_AT_MS, claim_action
@@ -12,15 +12,7 @@ from assent_launch.channels.email.smtp import write_parts
 
 ANN = Mailbox("Ann Löwe", "ann@shop.example")
 GRACE = Mailbox("", "grace@example.org")
-MAIL = Effect(
-    channel="email",
-    verb="email",
-    connector="smtp",
-    subject="Lunch",
-    body="See you on Friday.\n",
-    html="<p>See you on Friday.</p>",
-    recipients=("grace@example.org",),
-)
+MAIL = write_mail(body="See you on Friday.\n", html="<p>See you on Friday.</p>")
 MEANT = IntendedMail(
     sender=ANN,
     to=(GRACE,),

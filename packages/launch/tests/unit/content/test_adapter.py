@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import random
+import re
 from typing import Any
 
 import pytest
 
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content.adapter import adapt, adapt_written
-from assent_launch.content.claims import find_risks
-from assent_launch.content.evidence import gather
+from assent_launch.content.claims import _CLOSING as CLOSING
+from assent_launch.content.claims import RISKS, find_risks
+from assent_launch.content.evidence import MemoryEntry, gather
 from assent_launch.content.lessons import Lessons, RefusedClaim, Rejection
 from assent_launch.content.note import write_note
-from assent_launch.content.records import Facts
+from assent_launch.content.records import ProductFacts
+from assent_launch.content.screen import without_look_around
 
 EVIDENCE = gather(
     product_url="https://ledgerly.example",
@@ -129,6 +133,32 @@ def test_what_was_rejected_before_is_pointed_out() -> None:
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        "Fernglass opens a 2 GB file in 19 seconds cold. Never write 11 seconds.",
+        "Fernglass opens a 2 GB file in 19 seconds cold; do not say that it opens it in 11 seconds.",
+        "Fernglass opens a 2 GB file in 19 seconds cold, not 11 seconds.",
+        "Fernglass opens a 2 GB file in 19 seconds cold. That it opens a 2 GB file in 11 seconds is wrong.",
+    ],
+)
+@pytest.mark.parametrize("kind", ["told_fact", "repo_fact", "proof"])
+def test_what_a_fact_rules_out_is_no_evidence(told: str, kind: str) -> None:
+    evidence = gather(entries=[MemoryEntry(entry_id="f1", kind=kind, text=told)])
+    claims = [
+        adapt("linkedin", f"Fernglass opens a 2 GB file in {seconds} seconds.", evidence).claims[0]
+        for seconds in (19, 11)
+    ]
+    assert [bool(claim.evidence) for claim in claims] == [True, False]
+    assert not any("Never" in fact.text for fact in evidence.facts)
+
+
+def test_a_draft_that_says_what_is_not_so_is_supported_by_what_is() -> None:
+    evidence = gather(repo_context={"readme": "# F\n\nFernglass opens a file in 19 seconds."})
+    made = adapt("linkedin", "Fernglass opens a file in 19 seconds, not 11 seconds.", evidence)
+    assert made.claims[0].evidence
+
+
+@pytest.mark.parametrize(
     ("sentence", "risk"),
     [
         ("The fastest way to bill", "superlative"),
@@ -226,6 +256,47 @@ def test_plain_sentences_carry_no_risk(sentence: str) -> None:
     assert find_risks(sentence) == ()
 
 
+def test_no_risk_is_lost_by_screening_sentences_for_all_of_them_at_once() -> None:
+    words = sorted(
+        {word for _, _, found in RISKS for word in re.findall(r"[a-zäöüß$€%#\d-]+", found.pattern)}
+    )
+    choose = random.Random(3)  # noqa: S311 - no secret
+    common = [
+        "the",
+        "than",
+        "all",
+        "best",
+        "our",
+        "way",
+        "Acme",
+        "12",
+        "1,200",
+        "2024",
+        "$5",
+        "5%",
+        "x",
+        "#1",
+        "–",
+    ]
+    for _ in range(20_000):
+        sentence = choose.choice(" \x0b\n").join(
+            choose.choices([*words, *common, *common], k=choose.randint(1, 6))
+        )
+        found = tuple(name for name, _, pattern in RISKS if pattern.search(sentence))
+        assert find_risks(sentence) == (() if CLOSING.match(sentence) else found), sentence
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kept"),
+    [
+        (r"\b(?=[tw)])(?<!all \)(x))the\b(?! (?:a|b)\b)|[(?=]\(?=c", r"\bthe\b|[(?=]\(?=c"),
+        (r"(?:than (?!(?:it |we )?(?:before|ever)\b)|(?-i:[A-Z]))d", r"(?:than |(?-i:[A-Z]))d"),
+    ],
+)
+def test_a_screen_looks_for_patterns_without_look_around(pattern: str, kept: str) -> None:
+    assert without_look_around(pattern) == kept
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -244,6 +315,13 @@ def test_numbers_that_the_user_gave_are_evidence_wherever_they_were_given(given:
     assert adapt("linkedin", text, evidence).warnings == ()
     invented = adapt("linkedin", text.replace("4 seconds", "2 seconds"), evidence)
     assert ["nothing in the evidence" in warning for warning in invented.warnings] == [True]
+
+
+def test_an_amount_is_the_same_with_its_unit_in_short_or_in_full() -> None:
+    evidence = gather(repo_context={"whatChanged": "Refreshing 3 GB of CSV takes 4 s instead of 90 s."})
+    text = "Refreshing 3 GB of CSV took 90 seconds."
+    assert adapt("linkedin", text, evidence).warnings == ()
+    assert adapt("linkedin", text.replace("90 seconds", "90 minutes"), evidence).warnings
 
 
 def test_a_goal_proves_nothing_but_its_numbers() -> None:
@@ -311,10 +389,10 @@ def test_a_warning_names_the_source_that_holds_the_claim() -> None:
         repo_context={"whatChanged": "Tern is the best importer.", "readme": "# Tern\n\nTern reads CSV."},
         brand={"name": "Tern"},
     )
-    note = write_note(Facts(evidence), BY_ID["linkedin"], "")
+    note = write_note(ProductFacts(evidence), BY_ID["linkedin"], "")
     assert note is not None
     for written in (
-        adapt_written("linkedin", note, Facts(evidence)),
+        adapt_written("linkedin", note, ProductFacts(evidence)),
         adapt("linkedin", "Tern is the best importer.", evidence),
     ):
         assert [line.endswith("it is taken from what changed.") for line in written.warnings] == [True]

@@ -13,12 +13,13 @@ from assent_launch.content.lessons import (
     MeasuredResult,
     RefusedClaim,
     Rejection,
+    describe_checks,
     is_about_writing,
     lessons_in_words,
     rules_from,
 )
 from assent_launch.content.note import write_note
-from assent_launch.content.records import CheckedText, Facts
+from assent_launch.content.records import CheckedText, ProductFacts
 
 EVIDENCE = gather(
     product_url="https://ledgerly.example",
@@ -33,7 +34,7 @@ EVIDENCE = gather(
 
 
 def draft(channel: str, evidence: Evidence, lessons: Lessons = Lessons()) -> CheckedText:  # noqa: B008 - frozen
-    facts = Facts(evidence, lessons)
+    facts = ProductFacts(evidence, lessons)
     written = write_note(facts, BY_ID[channel], "")
     assert written is not None
     return adapt_written(channel, written, facts)
@@ -56,6 +57,8 @@ def kinds_of(lessons: Lessons) -> list[tuple[str, str]]:
         ("zu werblich", [("plain", "")]),
         ("Way too long.", [("shorter", "")]),
         ('never say "Meet"', [("phrase", "Meet")]),
+        ('Never say "revolutionary" in posts.', [("phrase", "revolutionary")]),
+        ('Never say "revolutionary" in any of our posts', [("phrase", "revolutionary")]),
         ("Don't say game changer again", [("phrase", "game changer")]),
         ("Never call it a platform.", [("phrase", "a platform")]),
         ("Always name the price in euros.", [("words", "Always name the price in euros.")]),
@@ -80,6 +83,61 @@ def test_a_reason_about_the_text_becomes_the_rule_it_names_or_stays_words(
     assert is_about_writing(reason)
     assert kinds_of(rejected(reason)) == rules
     assert kinds_of(Lessons(asked=(Asked(entry_id="a1", text=reason),))) == rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "checked"),
+    [
+        (
+            'Never say "thrilled", "excited" or "delighted" on LinkedIn. In mails it is fine.',
+            {"linkedin": {"thrilled", "excited", "delighted"}},
+        ),
+        ('On LinkedIn never say "excited".', {"linkedin": {"excited"}}),
+        ('On LinkedIn, never say "excited", please.', {"linkedin": {"excited"}}),
+        ('Never say "bills" in mails or on X.', {"email": {"bills"}, "x": {"bills"}}),
+        ('On X never say "bills", in e-mails never say "fees".', {"x": {"bills"}, "email": {"fees"}}),
+        (
+            "Never say synergy, leverage or disrupt in LinkedIn posts.",
+            {"linkedin": {"synergy", "leverage", "disrupt"}},
+        ),
+        ('Never say "bills", it sounds silly on X.', {each: {"bills"} for each in BY_ID}),
+        ('Never say "bills". In mails it is fine.', {each: {"bills"} for each in BY_ID if each != "email"}),
+        ('Never say "bills" except in mails.', {each: {"bills"} for each in BY_ID if each != "email"}),
+        (
+            'Never write "11 seconds" for 3.2; it is 19 seconds cold.',
+            {each: {"11 seconds"} for each in BY_ID},
+        ),
+        ("Never write 11 seconds.", {each: {"11 seconds"} for each in BY_ID}),
+        ('Never say "bills" in the newsletter to clubs.', {}),
+    ],
+)
+def test_a_rule_is_checked_for_all_that_it_quotes_and_where_it_says(
+    rule: str, checked: dict[str, set[str]]
+) -> None:
+    lessons = Lessons(standing=(Asked(entry_id="s1", text=rule),))
+    found = {each: {rule.value for rule in rules_from(lessons, each)} for each in BY_ID}
+    told = describe_checks(rule)
+
+    assert {each: words for each, words in found.items() if words} == checked
+    assert all(f"“{word}”" in told for words in checked.values() for word in words)
+    if len(checked) < len(BY_ID) / 2:
+        assert all(BY_ID[each].label in told for each in checked)
+    assert "E-mail" not in told.partition("except")[0] or "email" in checked
+
+
+def test_a_request_that_no_rule_can_apply_is_shown_on_the_channel_that_it_is_about() -> None:
+    asked = (
+        Asked(entry_id="a1", text="They will eat me alive: name the numbers.", channel="hn"),
+        Asked(entry_id="a2", text="On LinkedIn name the price."),
+        Asked(entry_id="a3", text="Always name the product."),
+    )
+    rejections = (Rejection(entry_id="r1", reason="The tone is too formal.", channel="x"),)
+    lessons = Lessons(asked=asked, rejections=rejections)
+    shown = {
+        each: {rule.entry_id for rule in rules_from(lessons, each)}
+        for each in ("hn", "linkedin", "x", "site")
+    }
+    assert shown == {"hn": {"a1", "a3"}, "linkedin": {"a2", "a3"}, "x": {"r1", "a3"}, "site": {"a3"}}
 
 
 @pytest.mark.parametrize(

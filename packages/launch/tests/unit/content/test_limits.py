@@ -17,7 +17,7 @@ from assent_launch.content.adapter import adapt, adapt_written
 from assent_launch.content.evidence import gather
 from assent_launch.content.note import write_note
 from assent_launch.content.page import Page
-from assent_launch.content.records import Facts
+from assent_launch.content.records import ProductFacts
 
 WORDS = {
     "en": "the a team of people who make invoices faster with one clear list and reminders for every late client",
@@ -74,7 +74,7 @@ def products(draw: st.DrawFn, language: str) -> dict[str, Any]:
 @given(data=st.data())
 def test_every_draft_is_within_its_channels_limits(language: str, data: st.DataObject) -> None:
     product = data.draw(products(language))
-    facts = Facts(gather(**product))
+    facts = ProductFacts(gather(**product))
     for channel, row in BY_ID.items():
         note = write_note(facts, row, "")
         if note is None:

@@ -13,7 +13,7 @@ from assent_launch.channels.registry import BY_ID
 from assent_launch.content.adapter import adapt_written
 from assent_launch.content.evidence import gather
 from assent_launch.content.note import write_note
-from assent_launch.content.records import Facts
+from assent_launch.content.records import ProductFacts
 from assent_launch.knowledge import as_evidence, as_lessons
 from assent_launch.learning.memory import Entry
 
@@ -89,7 +89,7 @@ def test_every_statement_of_a_later_draft_is_in_the_evidence_as_given(
         entries=as_evidence(kept),
     )
 
-    facts = Facts(evidence, as_lessons(kept))
+    facts = ProductFacts(evidence, as_lessons(kept))
     note = write_note(facts, BY_ID[channel], "")
 
     if note is not None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 import pytest
-from tests.support.net.stub_server import Answer, StubServer, closed_port, stub_server
+from tests.support.net.stub_server import Answer, StubServer, closed_port
 
 from assent_launch.channels.registry import BY_ID
 from assent_launch.content.adapter import adapt_written
 from assent_launch.content.evidence import gather
 from assent_launch.content.lessons import NOTHING_LEARNED, Lessons, Rejection
-from assent_launch.content.records import MODEL, NOTE, CheckedText, Facts
+from assent_launch.content.records import MODEL, NOTE, CheckedText, ProductFacts
 from assent_launch.drafting import Model, write_plainly, write_with
 
 pytestmark = pytest.mark.anyio
@@ -25,12 +23,6 @@ EVIDENCE = gather(
 JSON = {"Content-Type": "application/json"}
 GOAL = "more paid invoices"
 GOOD = "Ledgerly reminds late clients politely, so that you do not have to."
-
-
-@pytest.fixture
-def emulator() -> Iterator[StubServer]:
-    with stub_server() as running:
-        yield running
 
 
 def openai(stub: StubServer) -> Model:
@@ -48,19 +40,19 @@ async def written(
     timeout_seconds: float = 10.0,
     lessons: Lessons = NOTHING_LEARNED,
 ) -> CheckedText:
-    facts = Facts(EVIDENCE, lessons)
+    facts = ProductFacts(EVIDENCE, lessons)
     write = write_with(model, write_plainly, timeout_seconds=timeout_seconds)
     made = await write(facts, BY_ID[channel], GOAL)
     assert made is not None
     return adapt_written(channel, made, facts)
 
 
-async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: StubServer) -> None:
-    says(emulator, GOOD)
+async def test_an_openai_compatible_model_is_asked_with_facts_as_data(stub: StubServer) -> None:
+    says(stub, GOOD)
     lessons = Lessons(rejections=(Rejection(entry_id="r1", reason="no emoji"),))
-    made = await written(openai(emulator), lessons=lessons)
+    made = await written(openai(stub), lessons=lessons)
     assert (made.body, made.source) == (GOOD, MODEL)
-    asked = emulator.asked[0]
+    asked = stub.asked[0]
     assert asked.headers["authorization"] == "Bearer sk-very-secret"
     body = msgspec.json.decode(asked.body)
     question = msgspec.json.decode(body["messages"][1]["content"])
@@ -71,26 +63,26 @@ async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: 
     assert question["lessons"][0].startswith("No emoji")
 
 
-async def test_an_anthropic_model_is_asked_its_way(emulator: StubServer) -> None:
+async def test_an_anthropic_model_is_asked_its_way(stub: StubServer) -> None:
     body = msgspec.json.encode({"content": [{"type": "text", "text": GOOD}]})
-    emulator.answers["/v1/messages"] = Answer(body=body, headers=JSON)
-    model = Model(url=emulator.url("/v1/"), name="m", kind="anthropic", api_key="key")
+    stub.answers["/v1/messages"] = Answer(body=body, headers=JSON)
+    model = Model(url=stub.url("/v1/"), name="m", kind="anthropic", api_key="key")
     assert (await written(model)).body == GOOD
-    asked = emulator.asked[0]
+    asked = stub.asked[0]
     assert asked.headers["x-api-key"] == "key"
     assert "anthropic-version" in asked.headers
     assert msgspec.json.decode(asked.body)["max_tokens"] > 0
 
 
-async def test_a_title_is_taken_from_the_answer(emulator: StubServer) -> None:
-    says(emulator, f"Subject: Polite reminders\n\n{GOOD}")
-    made = await written(openai(emulator), "email")
+async def test_a_title_is_taken_from_the_answer(stub: StubServer) -> None:
+    says(stub, f"Subject: Polite reminders\n\n{GOOD}")
+    made = await written(openai(stub), "email")
     assert (made.subject, made.body) == ("Polite reminders", GOOD)
 
 
-async def test_what_a_model_invents_is_warned_about(emulator: StubServer) -> None:
-    says(emulator, "Ledgerly is the best invoicing tool and saves 40% of your time.")
-    made = await written(openai(emulator))
+async def test_what_a_model_invents_is_warned_about(stub: StubServer) -> None:
+    says(stub, "Ledgerly is the best invoicing tool and saves 40% of your time.")
+    made = await written(openai(stub))
     assert any("nothing in the evidence says so" in warning for warning in made.warnings)
 
 
@@ -113,10 +105,10 @@ async def test_what_a_model_invents_is_warned_about(emulator: StubServer) -> Non
     ],
 )  # fmt: skip
 async def test_whatever_goes_wrong_a_plain_note_is_written_and_says_why(
-    emulator: StubServer, answer: Answer
+    stub: StubServer, answer: Answer
 ) -> None:
-    emulator.answers["/v1/chat/completions"] = answer
-    made = await written(openai(emulator), timeout_seconds=0.5)
+    stub.answers["/v1/chat/completions"] = answer
+    made = await written(openai(stub), timeout_seconds=0.5)
     assert made.source == NOTE
     assert made.warnings[0].startswith("The model was not used: ")
     assert "sk-very-secret" not in str(made)
@@ -129,7 +121,7 @@ async def test_a_model_that_is_not_there_is_done_without() -> None:
 
 async def test_where_neither_can_write_a_draft_is_asked_for() -> None:
     write = write_with(Model(url=f"http://127.0.0.1:{closed_port()}/v1", name="m"), write_plainly)
-    assert await write(Facts(gather()), BY_ID["bluesky"], GOAL) is None
+    assert await write(ProductFacts(gather()), BY_ID["bluesky"], GOAL) is None
 
 
 def test_a_key_is_not_shown() -> None:

@@ -17,7 +17,7 @@ from assent_launch.content.adapter import adapt_written
 from assent_launch.content.evidence import Evidence, gather
 from assent_launch.content.note import position, write_note
 from assent_launch.content.page import read_page
-from assent_launch.content.records import CheckedText, Facts
+from assent_launch.content.records import CheckedText, ProductFacts
 
 EACH = pytest.mark.parametrize("place", range(len(LAUNCHES)), ids=[launch.name for launch in LAUNCHES])
 CHANNELS: Final = tuple(BY_ID)
@@ -39,7 +39,7 @@ NOT_FOR_READERS: Final = re.compile(
 
 
 def note(channel: str, evidence: Evidence, goal: str = "") -> CheckedText:
-    facts = Facts(evidence)
+    facts = ProductFacts(evidence)
     written = write_note(facts, BY_ID[channel], goal)
     assert written is not None, channel
     return adapt_written(channel, written, facts)
@@ -195,7 +195,7 @@ def test_each_kind_of_channel_has_its_own_text(place: int) -> None:
 @EACH
 def test_a_launch_is_positioned_by_what_the_evidence_says(place: int) -> None:
     launch = LAUNCHES[place]
-    for text in position(Facts(launch.evidence()), ""):
+    for text in position(ProductFacts(launch.evidence()), ""):
         for sentence in re.split(r"(?<=[.!?])\s+", plain(text)):
             assert is_stated(sentence, launch, handed_in(launch)), sentence
 
@@ -273,14 +273,14 @@ def test_a_readme_says_what_the_product_is_after_its_notices() -> None:
     readme = "# Tern\n\nThis repository is a fork. Please star us on the site. Tern turns CSV files into one table."
     assert note("x", gather(repo_context={"readme": readme})).body == "Tern turns CSV files into one table."
     alone = readme.replace(" Tern turns CSV files into one table.", "")
-    assert write_note(Facts(gather(repo_context={"readme": alone})), BY_ID["x"], "") is None
+    assert write_note(ProductFacts(gather(repo_context={"readme": alone})), BY_ID["x"], "") is None
 
 
 def test_commits_are_no_news_for_readers() -> None:
     commits = ["feat: persistent pool of workers", "fix: crash"]
     body = note("email", gather(repo_context={"readme": README, "recentCommits": commits})).body
     assert "pool" not in body and "crash" not in body
-    assert write_note(Facts(gather(repo_context={"recentCommits": commits})), BY_ID["x"], "") is None
+    assert write_note(ProductFacts(gather(repo_context={"recentCommits": commits})), BY_ID["x"], "") is None
 
 
 def test_a_change_in_another_language_than_the_readme_decides_the_language() -> None:

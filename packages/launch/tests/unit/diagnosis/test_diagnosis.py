@@ -122,6 +122,15 @@ def test_a_rule_fires_with_its_numbers_their_source_and_their_date(rule: str, kn
     assert finding.try_next
 
 
+def test_what_a_provider_refused_is_its_word_and_the_next_call_says_what_it_needs() -> None:
+    [finding] = diagnose(facts(deed("failed"))).findings
+    assert finding.problem == "The provider refused one action on linkedin."
+    assert (finding.call.name, finding.call.args) == ("chieflab_post", {"channel": "linkedin"})
+    assert set(finding.call.needs or ()) == {"body"}
+    [unknown] = diagnose(facts(deed(execution_state="outcome_unknown"))).findings
+    assert unknown.problem == "It is not known whether one action went out."
+
+
 @pytest.mark.parametrize(
     ("rule", "known"), [(rule, each) for rule, cases in SILENT.items() for each in cases]
 )

@@ -20,6 +20,7 @@ from assent_launch.learning.metrics import (
     select_credible,
 )
 from assent_launch.learning.recommend import assess, group_numbers
+from assent_launch.learning.reports import summarise
 
 LABELLED = EffectTypes(effect_types())
 
@@ -48,6 +49,14 @@ READINGS = st.lists(
 
 def reading(channel: str, **metrics: float) -> Reading:
     return Reading(source="s", channel=channel, status="ok", metrics=dict(metrics))
+
+
+def test_advice_from_numbers_that_were_told_says_so() -> None:
+    told = Reading(source="recorded by hand: Sam", channel="hn", status="ok", metrics={"points": 34})
+    found = [assess([each], LABELLED).next_move for each in (told, reading("hn", points=34))]
+    assert ["said to have responded" in each.move for each in found] == [True, False]
+    assert ["told, not read" in each.why for each in found] == [True, False]
+    assert describe_reading(told).endswith("(as told: “Sam”)")
 
 
 def leftover(text: str, numbers: list[tuple[str, float]]) -> str:
@@ -262,3 +271,8 @@ def test_a_channel_of_a_foreign_extension_is_compared_and_its_pages_are_not() ->
     assert found.next_move.channel == "radio"
     assert found.next_move.move == "Write the next one for Radio first."
     assert "views" not in found.totals
+
+
+def test_your_site_has_no_capital_within_a_sentence() -> None:
+    reading = Reading(source="s", channel="site", status="ok", metrics={"views": 3})
+    assert summarise(assess_run("", (reading,), LABELLED, ()), LABELLED) == "3 views on your site"

@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.answers import call_for, calls_of, text_of
+from tests.support.builders import claim_job
 from tests.support.channels.hosted import Hosted
 from tests.support.channels.kit import KEYS
 
 from assent.engine.actions.send_jobs import SEND_JOB
-from assent.engine.core.jobs import Job, JobFailed, JobState
+from assent.engine.core.jobs import JobFailed
 from assent.jobs import sending
-from assent.kernel.ids import JobId
 
 APPROVE = "chieflab_approve_action"
 EXECUTE = "chieflab_execute_approved_action"
@@ -140,22 +140,7 @@ async def test_readiness_is_that_of_now_wherever_an_action_is_shown(hosted: Host
 async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_nothing(hosted: Hosted) -> None:
     action_id = await staged(hosted)
     await approved(hosted, action_id)
-    job = Job(
-        workspace_id=hosted.workspace_id,
-        job_id=JobId("job"),
-        kind=SEND_JOB,
-        key=f"{action_id}:1",
-        payload={"actionId": action_id},
-        due_ms=0,
-        state=JobState.RUNNING,
-        attempts=1,
-        lease_until_ms=None,
-        fence=1,
-        worker=None,
-        last_error=None,
-        created_ms=0,
-        finished_ms=None,
-    )
+    job = claim_job(SEND_JOB, {"actionId": action_id}, workspace_id=hosted.workspace_id)
     services = hosted.app.owner_services
     with pytest.raises(JobFailed):
         await sending.send(services, job)

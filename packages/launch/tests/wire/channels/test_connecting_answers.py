@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.support.answers import bodies_of, calls_of, text_of
 from tests.support.channels.hosted import Hosted
+from tests.support.channels.kit import KEYS
 from tests.support.surfaces import BASE_URL, Surface
 
 CONNECT = "chieflab_connect_provider"
@@ -70,7 +71,9 @@ async def test_what_the_list_says_and_what_connecting_says_agree(hosted: Hosted)
 async def test_connecting_shows_the_link_and_what_waits_for_it(hosted: Hosted) -> None:
     run = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
     action_id = run["actions"][0]["id"]
+    await hosted.tool("chieflab_post", channel="bluesky", body="Dark mode is here.")
     reply = await hosted.tool(CONNECT, provider="zernio")
+    assert "One draft is waiting for it." in text_of(reply)  # the other one has a way of its own
     url = f"{BASE_URL}/connect/zernio?workspace={hosted.workspace_id}"
     assert (reply["connected"], reply["connectUrl"]) == (False, url)
     assert reply["agentGuide"]["renderInChat"]
@@ -96,6 +99,7 @@ async def test_connecting_shows_the_link_and_what_waits_for_it(hosted: Hosted) -
         ("x", "zernio", "X goes out through Zernio"),
         ("twitter", "zernio", "X goes out through Zernio"),
         ("LinkedIn", "zernio", "LinkedIn goes out through Zernio"),
+        ("linkedin", "zernio", "you need an account there, in it the networks you post to, and a key"),
         ("email", "smtp", "E-mail goes out through your mail server or Resend"),
         ("bluesky", "bluesky", "Zernio"),
     ],
@@ -112,6 +116,16 @@ async def test_a_channel_is_served_by_the_provider_that_is_connected(hosted: Hos
     await hosted.connect("resend")
     reply = await hosted.tool(CONNECT, provider="email")
     assert (reply["provider"], reply["connected"]) == ("resend", True)
+
+
+async def test_a_connection_that_ended_is_told_as_one(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    run = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
+    await hosted.tool("chieflab_approve_action", actionId=run["actions"][0]["id"])
+    hosted.zernio.revoked.append(KEYS["zernio"])
+    await hosted.tool("chieflab_execute_approved_action", actionId=run["actions"][0]["id"])
+    reply = await hosted.tool(CONNECT, provider="zernio")
+    assert reply["agentGuide"]["userMessage"] == (await listed(hosted))["zernio"]["says"]
 
 
 async def test_without_a_mail_server_resend_is_offered_too(hosted: Hosted) -> None:
@@ -139,6 +153,11 @@ async def test_a_channel_with_several_ways_names_them_all_with_its_own_first_whe
         assert "Bluesky goes out through Bluesky or Zernio. Bluesky is not connected." in text
         assert "/connect/bluesky" in text
     assert refused["recoveryTool"]["args"] == {"provider": "bluesky"}
+
+
+async def test_a_channel_that_goes_out_through_another_service_says_so(hosted: Hosted) -> None:
+    run = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
+    assert "LinkedIn goes out through Zernio, which is not connected." in text_of(run)
 
 
 async def test_the_feed_of_this_server_is_not_taken_for_the_blog_of_the_user(hosted: Hosted) -> None:

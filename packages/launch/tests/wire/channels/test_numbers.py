@@ -12,14 +12,13 @@ from tests.support.answers import text_of
 from tests.support.channels.kit import connect
 from tests.support.operators.fixtures import LaunchClient
 from tests.support.sqlite_files import new_sqlite
-from tests.support.surfaces import ManualClock, settings_for
+from tests.support.surfaces import ManualClock, settings_for, signed_in
 
 from assent.app import App
 from assent.engine.actions import actions
 from assent.gate.effects import EffectTypes
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Reading
-from assent.processes.serve import Surfaces
 from assent_conform.emulators.email import Resend
 from assent_conform.emulators.zernio import Zernio
 from assent_conform.testing.ledger import Ledger
@@ -48,7 +47,7 @@ class Measuring(LaunchClient):
 
     posts: Zernio
     mails: Resend
-    workspace: WorkspaceId
+    workspace_id: WorkspaceId
 
     async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
         return (await self.call(name, arguments)).payload
@@ -86,16 +85,11 @@ async def server(tmp_path: Path) -> AsyncIterator[Measuring]:
         settings = settings_for(
             new_sqlite(tmp_path / "assent.db"), tmp_path, zernio_url=urls["zernio"], resend_url=urls["resend"]
         )
-        app = App(settings, clock=clock)
-        client = Measuring(app, Surfaces(app), clock, "http")
-        client.posts, client.mails = zernio, resend
-        client.workspace = (await client.sign_in()).workspace_id
-        for provider in ("zernio", "resend"):
-            await connect(app, provider, client.workspace)
-        try:
+        async with signed_in(Measuring(App(settings, clock=clock))) as client:
+            client.posts, client.mails = zernio, resend
+            for provider in ("zernio", "resend"):
+                await connect(client.app, provider, client.workspace_id)
             yield client
-        finally:
-            await client.close()
 
 
 def numbers_in(text: str) -> set[str]:
@@ -133,7 +127,7 @@ async def test_three_exposures_of_one_source_are_never_added(server: Measuring) 
     assert numbers_in(asset["body"]) == given
     [entry] = await server.remembered()
     assert entry["body"].startswith("“") and entry["body"].endswith(f"”: {every}.")
-    kept = await server.app.store.read(lambda: brain.find(server.workspace, entry["entryId"]))
+    kept = await server.app.store.read(lambda: brain.find(server.workspace_id, entry["entryId"]))
     assert kept is not None and kept.facts == {"metrics": POST}
     status = await server.tool("chieflab_status")
     [measured] = status["extra"]["measured"]
@@ -210,7 +204,7 @@ async def test_a_source_with_nothing_but_impossible_values_is_unavailable(server
 
 async def test_what_a_person_noted_for_a_channel_counts_once_for_two_messages(server: Measuring) -> None:
     run_id = RunId(await server.sent("linkedin"))
-    [action] = await server.app.store.read(lambda: actions.run_actions(server.workspace, run_id))
+    [action] = await server.app.store.read(lambda: actions.run_actions(server.workspace_id, run_id))
     noted = Reading(source="by hand", channel="linkedin", status="ok", metrics={"points": 3})
 
     found = await measurement.read_all(

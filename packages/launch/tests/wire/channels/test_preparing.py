@@ -15,7 +15,6 @@ from tests.support.surfaces import ManualClock, Surface, settings_for
 from assent.app import App
 from assent.gate.connection import API_KEY, NewConnection, OpenedSecrets
 from assent.ports import KeyChecked
-from assent.processes.serve import Surfaces
 from assent_conform.emulators import bluesky
 from assent_conform.testing.ledger import LedgerCall
 from assent_conform.testing.provider_server import ProviderServer
@@ -84,12 +83,10 @@ async def everything(transport: str, database_url: str, tmp_path: Path) -> Async
     clock = ManualClock()
     async with consented.providers(tmp_path, clock) as far:
         app = App(settings_for(database_url, tmp_path, **far.settings()), clock=clock)
-        made = Everything(Surface(app, Surfaces(app), clock, transport), far)
-        try:
+        async with Surface(app, transport) as surface:
+            made = Everything(surface, far)
             await made.connect()
             yield made
-        finally:
-            await made.surface.close()
 
 
 @pytest.mark.rule("E11", "E101")

@@ -23,6 +23,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.support.builders import write_mail
 from tests.support.channels.kit import connect as connect_hosted
 from tests.support.channels.places import connect as connect_place
 from tests.support.connections.kit import HUBSPOT
@@ -498,15 +499,7 @@ async def test_what_arrives_is_what_was_approved_or_nothing_does(tmp_path: Path)
             assert there.sent.get(connector, 0) > (0 if connector != "manual" else -1), connector
 
 
-MAIL = Effect(
-    channel="email",
-    verb="send",
-    connector="smtp",
-    body="See you at lunch on Friday.\n",
-    subject="Lunch",
-    sender="Ann <ann@example.org>",
-    recipients=("grace@example.org", "Alan <alan@straße.de>"),
-)
+MAIL = write_mail(sender="Ann <ann@example.org>", recipients=("grace@example.org", "Alan <alan@straße.de>"))
 POST = Effect(channel="linkedin", verb="post", connector="zernio", body="Lunch on Friday.", title="Lunch")
 EASY = {
     **dict.fromkeys(ARRIVED, POST),

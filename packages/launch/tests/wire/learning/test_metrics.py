@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.support.actions.kit import EXECUTE, PENDING, Gate
+from tests.support.keys import rotate_key
 
-from assent.engine.core import freezes, tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy, parse_key
+from assent.engine.core import freezes
+from assent.engine.core.tenancy import parse_key
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import HOUR_MS
 from assent.serving.site import METRICS
@@ -104,30 +105,14 @@ async def test_the_access_log_names_tool_workspace_key_and_client_and_no_secret(
 async def test_a_rotated_key_works_beside_its_successor_and_then_ends(surface: Gate) -> None:
     old = surface.key
     assert old is not None
-    ids, now_ms = parse_key(old), surface.clock.now_ms()
-    assert ids is not None
-    entropy = KeyEntropy(b"n" * KEY_ID_BYTES, b"s" * SECRET_BYTES)
-    issued = await surface.app.store.write(
-        lambda: tenancy.rotate_key(
-            ids.workspace_id, ids.key_id, entropy, now_ms, by="test", overlap_ms=24 * HOUR_MS
-        )
-    )
-    assert issued is not None
-    for key in (old, issued.api_key):
+    new = await rotate_key(surface.app, old, overlap_ms=24 * HOUR_MS)
+    assert new is not None
+    for key in (old, new):
         assert not (await surface.call(PENDING, {}, key=key)).is_error
     surface.clock.advance(hours=25)
     assert (await surface.call(PENDING, {}, key=old)).reason == "invalid_api_key"
-    assert not (await surface.call(PENDING, {}, key=issued.api_key)).is_error
-    again = KeyEntropy(b"m" * KEY_ID_BYTES, b"s" * SECRET_BYTES)
-    later_ms = surface.clock.now_ms()
-    assert (
-        await surface.app.store.write(
-            lambda: tenancy.rotate_key(
-                ids.workspace_id, ids.key_id, again, later_ms, by="test", overlap_ms=HOUR_MS
-            )
-        )
-        is None
-    )
+    assert not (await surface.call(PENDING, {}, key=new)).is_error
+    assert await rotate_key(surface.app, old, overlap_ms=HOUR_MS) is None
 
 
 async def test_every_metric_says_what_it_is_and_the_page_names_it(surface: Gate) -> None:

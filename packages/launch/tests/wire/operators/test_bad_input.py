@@ -7,7 +7,7 @@ judges of what happened.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,17 @@ from typing import Any
 import msgspec
 import pytest
 from tests.support.connectors.mail_server import Inbox, mail_server
-from tests.support.net.stub_server import Answer, StubServer, packed_bomb, redirect, stub_server
+from tests.support.net.stub_server import Answer, StubServer, packed_bomb, redirect
+from tests.support.opened import on_any_store, on_embedded_store
 from tests.support.operators.fixtures import CLUB, LaunchClient
 from tests.support.sqlite_files import new_sqlite
-from tests.support.surfaces import BASE_URL, ManualClock, settings_for
+from tests.support.surfaces import BASE_URL, ManualClock, settings_for, signed_in
 
 from assent.app import App
 from assent.engine.core import journal
 from assent.gate.content.check import find_flaw
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
-from assent.processes.serve import Surfaces
 from assent_launch.channels.channel import check
 from assent_launch.channels.registry import BY_ID
 
@@ -39,39 +39,19 @@ LETTER = {
 
 @asynccontextmanager
 async def serving(database_url: str, data_dir: Path, **settings: Any) -> AsyncIterator[LaunchClient]:
-    clock = ManualClock()
-    app = App(settings_for(database_url, data_dir, **settings), clock=clock)
-    client = LaunchClient(app, Surfaces(app), clock, "http")
-    await client.sign_in()
-    try:
-        yield client
-    finally:
-        await client.close()
-
-
-@pytest.fixture
-async def server(database_url: str, tmp_path: Path) -> AsyncIterator[LaunchClient]:
-    async with serving(database_url, tmp_path) as client:
+    app = App(settings_for(database_url, data_dir, **settings), clock=ManualClock())
+    async with signed_in(LaunchClient(app)) as client:
         yield client
 
 
-@pytest.fixture
-async def embedded(tmp_path: Path) -> AsyncIterator[LaunchClient]:
-    """For what no store has a part in."""
-    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as client:
-        yield client
+server = on_any_store(serving)
+embedded = on_embedded_store(serving)
 
 
 @pytest.fixture
-def far() -> Iterator[StubServer]:
-    with stub_server() as stub:
-        yield stub
-
-
-@pytest.fixture
-async def reader(far: StubServer, tmp_path: Path) -> AsyncIterator[LaunchClient]:
+async def reader(stub: StubServer, tmp_path: Path) -> AsyncIterator[LaunchClient]:
     """A server that may read the far side, and nothing else that is private."""
-    allowed = (f"127.0.0.1:{far.port}",)
+    allowed = (f"127.0.0.1:{stub.port}",)
     async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path, allow_hosts=allowed) as client:
         yield client
 
@@ -106,10 +86,10 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("page", UNUSABLE)
 async def test_a_page_that_cannot_be_used_is_a_warning_or_the_reason_for_asking(
-    reader: LaunchClient, far: StubServer, page: str
+    reader: LaunchClient, stub: StubServer, page: str
 ) -> None:
-    far.answers["/product"], told = UNUSABLE[page]
-    about = {"productUrl": far.url("/product"), "channels": ["site", "email"]}
+    stub.answers["/product"], told = UNUSABLE[page]
+    about = {"productUrl": stub.url("/product"), "channels": ["site", "email"]}
 
     refused = await reader.call("chieflab_launch_product", about)
     assert refused.reason == "missing_repo_context"
@@ -126,11 +106,11 @@ ASKED = "/product?everything=the-agent-knows"
 
 
 async def test_what_a_page_was_asked_for_with_is_in_the_runs_record_and_in_the_audit(
-    reader: LaunchClient, far: StubServer
+    reader: LaunchClient, stub: StubServer
 ) -> None:
-    far.answers[ASKED] = redirect("/there")
-    far.answers["/there"] = Answer(status=404)
-    url = far.url(ASKED)
+    stub.answers[ASKED] = redirect("/there")
+    stub.answers["/there"] = Answer(status=404)
+    url = stub.url(ASKED)
 
     staged = (await reader.call("chieflab_post", {"channel": "site", "productUrl": url, **CLUB})).payload
 
@@ -143,10 +123,10 @@ async def test_what_a_page_was_asked_for_with_is_in_the_runs_record_and_in_the_a
 
 
 async def test_a_page_that_was_asked_for_in_vain_is_in_the_audit_although_there_is_no_run(
-    reader: LaunchClient, far: StubServer
+    reader: LaunchClient, stub: StubServer
 ) -> None:
-    far.answers[ASKED] = Answer(body=b"")
-    url = far.url(ASKED)
+    stub.answers[ASKED] = Answer(body=b"")
+    url = stub.url(ASKED)
 
     refused = await reader.call("chieflab_post", {"channel": "site", "productUrl": url})
 
@@ -190,10 +170,10 @@ HOSTILE = """<!doctype html><html lang="en"><head><title>Ledgerleaf</title>
 @pytest.mark.rule("E19", "E48")
 @pytest.mark.parametrize("command", COMMANDS)
 async def test_nothing_that_a_page_orders_is_in_any_field(
-    reader: LaunchClient, far: StubServer, command: str
+    reader: LaunchClient, stub: StubServer, command: str
 ) -> None:
-    far.answers["/"] = Answer(body=HOSTILE.format(command=command).encode())
-    wanted = {"productUrl": far.url(), "channels": ["site", "linkedin", "x", "email", "landing"]}
+    stub.answers["/"] = Answer(body=HOSTILE.format(command=command).encode())
+    wanted = {"productUrl": stub.url(), "channels": ["site", "linkedin", "x", "email", "landing"]}
 
     run = (await reader.call("chieflab_launch_product", wanted)).payload
 
@@ -378,7 +358,7 @@ async def test_measured_again_and_at_once_there_is_one_measurement_until_the_num
     server.clock.advance(hours=25)
 
     answers = await server.gather(6, "chieflab_measure", {"runId": run_id})
-    await server.due()
+    await server.run_jobs()
 
     assert len({answer.payload["assets"][0]["id"] for answer in answers}) == 1
     assert await measurements(server, run_id) == (1, 1, 1)

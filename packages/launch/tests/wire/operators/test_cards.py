@@ -99,6 +99,26 @@ async def test_a_yes_to_sending_what_cannot_go_out_decides_nothing_and_says_why(
     assert (answer["reason"], answer["status"]) == ("missing_connector", "awaiting_approval")
     assert answer["recoveryTool"]["name"] == "chieflab_connect_provider"
     assert "send" not in calls(answer)[APPROVE]["args"]
+    assert answer["userMessage"].startswith("Your approval was not recorded:")
+    assert f"/connect/zernio?workspace={run['workspaceId']}" in answer["userMessage"]
+    assert "“approve linkedin”" in answer["userMessage"]
+
+
+async def test_a_yes_to_several_says_what_was_not_recorded_and_what_is_to_be_done_by_hand(
+    surface: Surface,
+) -> None:
+    await surface.sign_in()
+    runs = [await post(surface, channel) for channel in ("site", "linkedin", "producthunt")]
+    wanted = [{"actionId": run["actions"][0]["id"], "digest": run["actions"][0]["digest"]} for run in runs]
+    answer = (await surface.call(APPROVE, {"actions": wanted, "send": True})).payload
+    site, linkedin, by_hand = answer["results"]
+
+    assert (site["sent"], linkedin["reason"], by_hand["status"]) == (True, "missing_connector", "approved")
+    assert "linkedin: Your approval was not recorded: " in answer["userMessage"]
+    assert "/connect/zernio" in answer["userMessage"]
+    named = {(call["name"], call["args"].get("actionId")) for call in calls_of(answer)}
+    assert {(APPROVE, linkedin["actionId"]), (RECORD, by_hand["actionId"])} <= named
+    assert TEXT in text_of(answer)
 
 
 async def test_no_suggested_call_has_an_open_place(client: LaunchClient) -> None:
@@ -132,6 +152,9 @@ async def test_an_edit_is_shown_whole_with_its_own_warnings(client: LaunchClient
         warning.removeprefix("Check this claim: ") in text_of(risky) for warning in checked["warnings"]
     )
     assert checked["severity"] == "medium"
+    assert [call["args"]["digest"] for call in calls_of(plain) if call["args"].get("send")] == [
+        plain["digest"]
+    ]
     assert not any("best tool" in warning for warning in after["warnings"])
     assert "best tool" not in text_of(plain) and f"> {TEXT} Thank you." in text_of(plain)
 
@@ -164,6 +187,7 @@ async def test_an_edited_mail_loses_its_composed_preview_text_and_can_get_anothe
 async def test_a_mail_without_recipients_is_refused_before_it_is_approved(client: LaunchClient) -> None:
     run = (await client.call("chieflab_launch_product", {"channels": ["email"], **CLUB})).payload
     action = run["actions"][0]
+    early = (await client.call(EXECUTE, {"actionId": action["id"]})).payload
     refused = await client.call(APPROVE, {"actionId": action["id"], "send": True})
     edit = calls_of(refused.payload)[0]
     fixed = {**edit["args"], "to": ["ana@example.org"]}
@@ -171,6 +195,9 @@ async def test_a_mail_without_recipients_is_refused_before_it_is_approved(client
 
     assert "recipients_missing" in action["preflight"]["gates"]
     assert "approve email" not in text_of(run) + run["agentGuide"]["userMessage"]
+    assert run["agentGuide"]["userMessage"].endswith("E-mail cannot go out yet.")
+    assert early["reason"] == "requires_approval" and APPROVE not in calls(early)
+    assert "approve" not in early["userMessage"] and "who gets it" in early["userMessage"]
     assert (refused.reason, refused.payload["problems"][0]["path"]) == ("validation_error", "actionId")
     assert set(edit["needs"]) == {"to"}
     shown = (await client.call("chieflab_list_pending_actions", {"runId": run["runId"]})).payload
@@ -193,6 +220,8 @@ async def test_a_mail_sent_by_hand_is_recorded_without_an_address(client: Launch
     done = (await client.call(RECORD, calls(approved)[RECORD]["args"])).payload
 
     assert "live page" not in text_of(handed) and "mail program" in text_of(handed)
+    [brief] = bodies_of(handed).values()
+    assert "needs a yes first" in brief.splitlines()[0] and "your agent" not in brief
     assert calls(approved)[RECORD].get("needs") is None and EXECUTE not in calls(approved)
     assert "mail program" in approved["userMessage"]
     assert (done["status"], done.get("externalUrl")) == ("executed", None)
@@ -277,6 +306,7 @@ async def test_a_published_page_is_taken_down_after_a_yes(client: LaunchClient) 
     assert (before, early.reason) == (200, "requires_approval")
     assert done["externalUrl"] in text_of(staged) and staged["actions"][0]["type"] == "site_unpublish"
     assert (gone["status"], calls_of(gone)) == ("executed", []) and text_of(gone).startswith("Undone")
+    assert "http" not in gone["userMessage"]
     assert (await client.http.get(page)).status_code == 410
     assert (await client.http.get(f"{page}/go?u=0")).status_code == 410
     listed = (await client.http.get(feed)).json()["items"]
@@ -337,7 +367,7 @@ async def stage(client: LaunchClient, action_id: str) -> dict[str, Any]:
 async def test_a_page_that_was_taken_down_is_told_as_taken_down_everywhere(client: LaunchClient) -> None:
     action_id, done = await published(client)
     client.clock.advance(hours=26)
-    await client.due()
+    await client.run_jobs()
     removal = (await stage(client, action_id))["actions"][0]["id"]
     await client.approve_and_send(removal)
     told = {
@@ -355,7 +385,11 @@ async def test_a_page_that_was_taken_down_is_told_as_taken_down_everywhere(clien
         assert "Went out" not in text_of(answer) and done["externalUrl"] not in text_of(answer), name
     assert TAKE_DOWN not in str(calls_of(told["chieflab_get_action"]))
     status, report = told["chieflab_status"], told["chieflab_report"]
-    assert (status["counts"]["wentOut"], status.get("wentOut"), len(status["undone"])) == (0, None, 2)
+    assert (status["counts"]["wentOut"], status.get("wentOut"), len(status["undone"])) == (0, None, 1)
+    assert status["counts"]["undone"] == 1
+    assert told["chieflab_measure"]["agentGuide"]["userMessage"].startswith(
+        "It went out and was undone since."
+    )
     assert (report["counts"].get("wentOut"), report["counts"]["undone"]) == (None, 1)
     assert "Sent " not in text_of(report)
     told_of = await client.call("chieflab_get_action", {"actionId": removal})

@@ -89,7 +89,7 @@ async def test_what_a_source_said_before_counts_with_its_own_date_when_it_is_sil
     client.zernio.metrics = {"impressions": 50, "likes": 0}
     client.clock.advance(hours=25)
     measured_at = iso_time(client.clock.now_ms())
-    await client.due()
+    await client.run_jobs()
     client.zernio.metrics = None
     client.clock.advance(days=3)
 

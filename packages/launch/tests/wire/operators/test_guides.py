@@ -36,7 +36,7 @@ async def test_the_calls_of_a_guide_work_in_their_order_and_answer_what_it_says(
         msgspec.convert(step.arguments, TOOLS[step.name].request)
         if step.name == "chieflab_measure":
             client.clock.advance(hours=25)
-            await client.due()
+            await client.run_jobs()
         arguments = {name: names.get(str(value), value) for name, value in step.arguments.items()}
         answer = (await client.call(step.name, arguments)).payload
         made.append(step.name)

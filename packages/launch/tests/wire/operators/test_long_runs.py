@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from packages.launch.tests.wire.operators.test_webhooks import bare
-from tests.support.net.stub_server import StubServer, stub_server
+from tests.support.net.stub_server import StubServer
 from tests.support.operators.fixtures import CLUB, LaunchClient
 
 from assent.engine.actions import actions
@@ -25,12 +24,6 @@ from assent.ports import Reading
 
 LAUNCH = "chieflab_launch_product"
 PAGE = "https://ledgerleaf.example.org"
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with stub_server() as running:
-        yield running
 
 
 class SlowPage:
@@ -83,7 +76,7 @@ async def test_a_slow_launch_answers_at_once_and_posts_its_result(
     kept = (await client.call("chieflab_get_run", {"runId": early["runId"]})).payload
     assert (kept["status"], kept["actions"]) == ("running", [])
     slow.here.set()
-    await client.due()
+    await client.run_jobs()
 
     [asked] = stub.asked
     posted = json.loads(asked.body)
@@ -105,7 +98,7 @@ async def test_a_quick_one_is_the_answer_and_posted_too(client: LaunchClient, st
     SlowPage(client, 30).here.set()
 
     run = await launched(client, stub)
-    await client.due()
+    await client.run_jobs()
 
     assert (run["status"], len(run["actions"])) == ("prepared", 1)
     assert json.loads(stub.asked[0].body)["result"] == bare(run)
@@ -127,9 +120,9 @@ async def test_the_same_key_gives_the_early_answer_and_one_run(
     early = await launched(client, stub, idempotencyKey="k")
     again = await launched(client, stub, idempotencyKey="k")
     slow.here.set()
-    await client.due()
+    await client.run_jobs()
     after = await launched(client, stub, idempotencyKey="k")
-    await client.due()
+    await client.run_jobs()
 
     assert early == again == after
     assert len(stub.asked) == 1
@@ -146,7 +139,7 @@ async def test_what_would_have_been_refused_is_posted_as_failed(
     assert early["status"] == "running"
     slow.page = FetchRefused("status", "The page answered with status 404.", status=404)
     slow.here.set()
-    await client.due()
+    await client.run_jobs()
 
     [asked] = stub.asked
     posted = json.loads(asked.body)
@@ -159,13 +152,13 @@ async def test_a_run_that_two_processes_finish_ends_once(client: LaunchClient, s
     slow = SlowPage(client)
     early = await launched(client, stub)
     slow.here.set()
-    await client.due()
+    await client.run_jobs()
     workspace = (await client.call("chieflab_get_workspace")).payload["workspaceId"]
     run = await client.app.store.read(lambda: actions.find_run(workspace, RunId(early["runId"])))
     assert run is not None
 
     await long_runs.fail(client.app.owner_services, run, Refusal(Reason.INTERNAL_ERROR))
-    await client.due()
+    await client.run_jobs()
 
     assert len(stub.asked) == 1
     kept = (await client.call("chieflab_get_run", {"runId": early["runId"]})).payload
@@ -186,10 +179,10 @@ async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(
         outgoing=dataclasses.replace(client.app.owner_services.outgoing, fetch_page=broken),
     )
     for _ in RETRY_PAUSES_MS:
-        await client.due()
+        await client.run_jobs()
         assert stub.asked == []
         client.clock.advance(hours=3)
-    await client.due()
+    await client.run_jobs()
 
     [asked] = stub.asked
     posted = json.loads(asked.body)
@@ -213,7 +206,7 @@ async def test_a_slow_source_does_not_hold_up_a_diagnosis(client: LaunchClient, 
     early = (await client.call("chieflab_diagnose_marketing", {"webhookUrl": stub.url("/hook")})).payload
     assert (early["status"], early["diagnosis"]) == ("running", None)
     slow.here.set()
-    await client.due()
+    await client.run_jobs()
 
     posted = json.loads(stub.asked[0].body)
     assert posted["type"] == "diagnose_marketing.completed"

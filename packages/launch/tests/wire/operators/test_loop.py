@@ -29,12 +29,12 @@ async def test_a_run_is_measured_by_itself_a_day_after_it_went_out(client: Launc
             await client.http.get(done["externalUrl"].removeprefix(BASE_URL), headers=BROWSER)
         ).status_code == 200
 
-    await client.due()
+    await client.run_jobs()
     assert (
         await client.call("chieflab_measure", {"runId": run["runId"]})
     ).reason == "measurement_unavailable"
     client.clock.advance(hours=25)
-    await client.due()
+    await client.run_jobs()
 
     assets = (await client.call("chieflab_list_assets", {"runId": run["runId"]})).payload["assets"]
     measured = [asset for asset in assets if asset["type"] == "measurement"]
@@ -123,7 +123,7 @@ async def test_what_was_rejected_changes_the_next_launch_and_what_was_measured_i
     )
     await client.approve_and_send(first["actions"][0]["id"])
     client.clock.advance(hours=25)
-    await client.due()
+    await client.run_jobs()
 
     second = (await client.call("chieflab_launch_product", arguments)).payload
 

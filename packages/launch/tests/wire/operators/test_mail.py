@@ -10,12 +10,12 @@ import pytest
 from tests.support.answers import calls_of, text_of
 from tests.support.connectors.mail_server import Inbox, mail_server
 from tests.support.operators.fixtures import LaunchClient
-from tests.support.surfaces import ManualClock, settings_for
+from tests.support.surfaces import ManualClock, settings_for, signed_in
 
 from assent.app import App
-from assent.processes.serve import Surfaces
 
 SEND, EDIT, APPROVE = "chieflab_send", "chieflab_edit_action", "chieflab_approve_action"
+UNDO = "chieflab_undo_action"
 SENDER = "Sam <sam@fernglass.example>"
 NOTES = {"subject": "Notes", "body": "Dear both, here are the notes."}
 OPERATOR = """
@@ -41,17 +41,13 @@ class Office(LaunchClient):
 async def office(database_url: str, tmp_path: Path) -> AsyncIterator[Office]:
     till = tmp_path / "till.py"
     till.write_text(OPERATOR)
-    inbox, clock = Inbox(), ManualClock()
+    inbox = Inbox()
     async with mail_server(inbox) as port:
         mail = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": SENDER}
-        app = App(settings_for(database_url, tmp_path, operators=(str(till),), **mail), clock=clock)
-        made = Office(app, Surfaces(app), clock, "http")
-        made.inbox = inbox
-        await made.sign_in()
-        try:
+        settings = settings_for(database_url, tmp_path, operators=(str(till),), **mail)
+        async with signed_in(Office(App(settings, clock=ManualClock()))) as made:
+            made.inbox = inbox
             yield made
-        finally:
-            await made.close()
 
 
 async def send(office: Office, *to: str, **more: Any) -> dict[str, Any]:
@@ -84,6 +80,18 @@ async def test_a_copy_and_the_address_for_answers_are_shown_approved_and_sent(of
     assert sent["status"] == "executed"
     assert (message["Cc"], message["Reply-To"]) == ("lena@example.org", "desk@fernglass.example")
     assert message["To"] == "priya@example.org, tom@example.org"
+
+
+async def test_a_brief_hides_recipients_from_each_other_only_where_the_mail_does(office: Office) -> None:
+    hands = {
+        "one": await send(office, "ada@example.org"),
+        "hidden": await send(office, "ada@example.org", "bo@example.org"),
+        "seen": await send(office, "ada@example.org", "bo@example.org", visible=True),
+    }
+    for each, run in hands.items():
+        about = {"actionId": run["actions"][0]["id"]}
+        brief = text_of((await office.call("chieflab_use_manual_fallback", about)).payload)
+        assert ("into Bcc" in brief) is (each == "hidden"), brief
 
 
 async def test_an_edit_of_a_copy_is_new_content_that_waits_for_its_own_yes(office: Office) -> None:
@@ -132,7 +140,11 @@ async def test_one_dead_address_stops_nobody_else_and_waits_to_be_corrected(offi
     first = await record(office, action["id"])
     pending = (await office.call("chieflab_list_pending_actions")).payload["actions"]
     records = [await record(office, each["id"]) for each in pending]
+    status = (await office.call("chieflab_status")).payload
+    lines = [line for line in text_of(status).splitlines() if NOTES["subject"] in line]
     (rest,) = [each for each in records if each["metadata"].get("restOf") == action["id"]]
+    await office.call(APPROVE, {"actionId": rest["id"]})
+    approved = text_of((await office.call("chieflab_status")).payload).partition("**Approved, not sent**")[2]
     office.inbox.refused = {}
     fixed = (await office.call(EDIT, {"actionId": rest["id"], "to": ["good@example.org"]})).payload
     again = (
@@ -143,10 +155,20 @@ async def test_one_dead_address_stops_nobody_else_and_waits_to_be_corrected(offi
     assert (done["status"], first["status"]) == ("executed", "executed")
     assert "bad@example.org: 550 No such user" in done["userMessage"]
     assert "3 people" not in done["userMessage"]
+    assert "bad@example.org" in text_of(first) and "bad@example.org" in lines[0] and "rest" in lines[1]
+    assert "bad@example.org: 550 No such user" in approved
     assert (offered["name"], offered["args"]) == ("chieflab_get_action", {"actionId": rest["id"]})
     assert rest["content"]["recipients"] == ["bad@example.org"] and rest["content"]["body"] == NOTES["body"]
     assert again["status"] == "executed"
     assert office.inbox.taken[1].rcpt_tos == ["good@example.org"]
+
+
+async def test_an_address_that_is_none_is_the_users_to_correct(office: Office) -> None:
+    refused = await office.call(SEND, {**NOTES, "to": ["ada@example.org", "sofia@@lumen.example"]})
+
+    assert refused.reason == "validation_error"
+    assert [each["path"] for each in refused.payload["problems"]] == ["to.1"]
+    assert "“sofia@@lumen.example”" in refused.payload["userMessage"]
 
 
 async def test_after_every_address_was_refused_the_same_text_is_ready_for_another_one(office: Office) -> None:
@@ -162,6 +184,31 @@ async def test_after_every_address_was_refused_the_same_text_is_ready_for_anothe
     assert call in calls_of(status)
 
 
+async def test_a_mail_that_went_out_cannot_be_taken_back_and_the_answer_says_so(office: Office) -> None:
+    run = await send(office, "ada@example.org")
+    about = {"actionId": run["actions"][0]["id"]}
+    early = (await office.call(UNDO, about)).payload
+    await office.approve_and_send(run["actions"][0]["id"])
+    late = (await office.call(UNDO, about)).payload
+
+    assert {(each["reason"], each["retry"], each["retryable"]) for each in (early, late)} == {
+        ("validation_error", "never", False)
+    }
+    assert "not gone out" in early["userMessage"] and "cannot be taken back" in late["userMessage"]
+
+
+async def test_while_the_mail_server_refuses_every_answer_says_that_it_is_tried_again(office: Office) -> None:
+    run = await send(office, "ada@example.org")
+    office.inbox.last_word = "451 Try again later"
+    done = (await office.call(APPROVE, {"actionId": run["actions"][0]["id"], "send": True})).payload
+    shown = await record(office, run["actions"][0]["id"])
+    status = (await office.call("chieflab_status")).payload
+
+    assert done["sent"] is False and "reached" not in done["notSent"]["summaryForUser"]
+    for each in (done, shown, status):
+        assert "The server tries again within a minute." in text_of(each)
+
+
 async def test_a_mail_server_that_gives_no_numbers_promises_none_and_asks_for_those_that_are_seen(
     office: Office,
 ) -> None:
@@ -169,7 +216,7 @@ async def test_a_mail_server_that_gives_no_numbers_promises_none_and_asks_for_th
     done = await office.approve_and_send(run["actions"][0]["id"])
     shown = await record(office, run["actions"][0]["id"])
     office.clock.advance(hours=25)
-    await office.due()
+    await office.run_jobs()
     status = (await office.call("chieflab_status")).payload
     refused = (await office.call("chieflab_measure", {"runId": run["runId"]})).payload
 

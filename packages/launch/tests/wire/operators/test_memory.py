@@ -9,7 +9,7 @@ from tests.support.answers import text_of
 from tests.support.operators.fixtures import CLUB, LaunchClient
 
 from assent.kernel.ids import WorkspaceId
-from assent_launch.learning import memory_views
+from assent_launch.learning import memory, memory_views
 
 ZEPHYR: dict[str, Any] = {
     "brand": {"name": "Zephyr"},
@@ -57,7 +57,7 @@ def warnings(run: dict[str, Any]) -> list[str]:
 async def test_what_the_user_asked_for_with_an_edit_is_a_lesson_with_its_origin(client: LaunchClient) -> None:
     run = await post(client, "Kettle costs 9 EUR a month.")
     asked = "Always say that prices include tax."
-    await edit(client, run, "Kettle costs 9 EUR a month, tax included.", asked=asked)
+    edited = await edit(client, run, "Kettle costs 9 EUR a month, tax included.", asked=asked)
 
     (lesson,) = await remembered(client, kind="lesson")
     later = await post(client, "The timer rings twice now.")
@@ -67,9 +67,12 @@ async def test_what_the_user_asked_for_with_an_edit_is_a_lesson_with_its_origin(
     assert f"Asked before: “{asked}”" in advice(later)
     assert [(use["entryId"], use["kind"]) for use in used(later)] == [(lesson["entryId"], "lesson")]
     assert "The timer rings twice now." in shown(later)
-    composed = (await client.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    composed = (await client.call("chieflab_post", {"channel": "site", **CLUB})).payload
     assert text_of(composed).count(f"Asked before: “{asked}”") == 1
     assert not any("Asked before" in line for line in warnings(composed))
+    elsewhere = (await client.call("chieflab_post", {"channel": "linkedin", **CLUB})).payload
+    assert "Asked before" not in text_of(elsewhere)
+    assert "is kept" in edited["userMessage"]
 
 
 async def test_an_edited_text_is_shown_with_what_was_asked_before(client: LaunchClient) -> None:
@@ -138,13 +141,38 @@ async def test_a_mail_to_named_people_is_neither_checked_as_marketing_nor_rememb
     edited = await edit(client, mail, changed, asked="Say we.")
     await client.call("chieflab_approve_action", {"actionId": action_id, "digest": edited["digest"]})
     await client.call("chieflab_withdraw_approval", {"actionId": action_id})
-    await client.call("chieflab_reject_action", {"actionId": action_id, "reason": "Too long."})
+    await client.call("chieflab_reject_action", {"actionId": action_id, "reason": "Not to Dana, ask Kim."})
 
     record = (await client.call("chieflab_get_action", {"actionId": action_id})).payload
 
     assert all("Unproven" in line for line in warnings(mail))
     assert all("Unproven" in line for line in record["preflight"]["warnings"])
     assert await remembered(client) == []
+    assert "is kept" not in edited["userMessage"]
+
+
+@pytest.mark.rule("E33")
+async def test_why_a_mail_to_named_people_was_rejected_is_kept_without_the_mail(client: LaunchClient) -> None:
+    reasons = ("too long, and don't say 'refunded'", "The tone is too stiff.")
+    for reason in reasons:
+        mail = (await client.call("chieflab_send", MAIL)).payload
+        about = {"actionId": mail["actions"][0]["id"], "reason": reason}
+        await client.call("chieflab_reject_action", about)
+
+    kept = await remembered(client)
+    found = await remembered(client, query="refunded")
+    stored = await client.app.store.read(
+        lambda: memory.read(WorkspaceId(str(client.workspace_id)), "default", most=9)
+    )
+    later = (await client.call("chieflab_send", MAIL)).payload
+    elsewhere = await post(client, "Kettle rings twice.")
+
+    assert {each["body"] for each in kept} == {f"Rejected for email: {reason}" for reason in reasons}
+    assert len(found) == 1
+    assert not any("Dana" in each.body + str(each.facts) for each in stored)
+    assert any("refunded" in line for line in warnings(later))
+    assert any("too stiff" in line for line in advice(later))
+    assert not any("too stiff" in line for line in advice(elsewhere))
 
 
 async def test_a_mail_to_many_or_of_a_launch_is_checked_and_remembered(client: LaunchClient) -> None:
@@ -164,6 +192,61 @@ async def test_a_mail_to_many_or_of_a_launch_is_checked_and_remembered(client: L
 
 async def record(client: LaunchClient, kind: str, body: str) -> dict[str, Any]:
     return (await client.call("chieflab_brain_record", {"kind": kind, "body": body})).payload
+
+
+@pytest.mark.rule("E33")
+async def test_a_number_that_a_fact_rules_out_is_not_taken_from_it(client: LaunchClient) -> None:
+    told = "Fernglass 3.2 opens a 2 GB CSV in 19 seconds cold on Sam's M2 laptop. Never write 11 seconds."
+    kept = await record(client, "repo_fact", told)
+    run = await post(client, "Fernglass 3.2 opens a 2 GB CSV in about 11 seconds.")
+
+    assert not any("taken from" in line for line in warnings(run))
+    assert any("“11 seconds”" in line and "rules out" in line for line in warnings(run))
+    read = (await client.call("chieflab_brain_read")).payload
+    assert "checked for “11 seconds”" in text_of(kept)
+    assert "repo fact" not in text_of(kept)
+    assert "never claim" not in text_of(read)
+
+
+@pytest.mark.rule("E33")
+@pytest.mark.parametrize("kind", ["claim_risk", "brand_voice", "lesson"])
+async def test_what_is_quoted_in_a_rule_is_checked_whatever_kind_it_is_kept_as(
+    client: LaunchClient, kind: str
+) -> None:
+    rule = 'Never write "11 seconds" for 3.2; it is 19 seconds cold.'
+    kept = await record(client, kind, rule)
+    posted = await post(client, "Version 3.2 opens it in 11 seconds.")
+    mail = (await client.call("chieflab_send", {**MAIL, "body": "Hi Dana,\n\nit takes 11 seconds."})).payload
+    status = (await client.call("chieflab_status", {})).payload
+
+    assert "checked for “11 seconds”" in text_of(kept)
+    for run in (posted, mail):
+        assert any("“11 seconds”" in line and "rules out" in line for line in warnings(run))
+    assert posted["writing"]["rules"] == [rule]
+    assert [each["body"] for each in status["extra"]["rules"]] == [rule]
+
+
+async def test_a_claim_to_leave_out_stands_among_the_rules_as_one(client: LaunchClient) -> None:
+    kept = await record(client, "claim_risk", "The fastest ledger for clubs")
+    posted = await post(client, "Ledgerleaf rings twice.")
+    status = (await client.call("chieflab_status", {})).payload
+
+    assert "checked for the claim “The fastest ledger for clubs”" in text_of(kept)
+    assert posted["writing"]["rules"] == ["Never claim: The fastest ledger for clubs"]
+    assert "Never claim: The fastest ledger for clubs" in text_of(status)
+
+
+@pytest.mark.rule("E33")
+async def test_a_rule_for_one_channel_is_checked_there_alone(client: LaunchClient) -> None:
+    rule = 'Never say "thrilled" or "excited" on LinkedIn. In mails it is fine.'
+    kept = await record(client, "brand_voice", rule)
+    body = "Hi Dana,\n\nwe are thrilled and excited."
+    mail = (await client.call("chieflab_send", {**MAIL, "body": body})).payload
+    posted = await post(client, body, "linkedin")
+
+    assert "for LinkedIn is checked for “thrilled”, “excited”" in text_of(kept)
+    assert not any("thrilled" in line or "excited" in line for line in warnings(mail))
+    assert [any(word in line for line in warnings(posted)) for word in ("thrilled", "excited")] == [True] * 2
 
 
 async def confirm(client: LaunchClient, entry_id: str) -> None:
@@ -186,7 +269,7 @@ async def test_a_fact_told_in_the_chat_is_used_at_once_and_proves_a_claim_once_a
     await confirm(client, kept["entries"][0]["entryId"])
     proved = (await client.call("chieflab_post", {**asked, "body": f"{claim} It does."})).payload
 
-    assert (kept["entries"][0]["state"], "/memory" in kept["agentGuide"]["userMessage"]) == ("proposed", True)
+    assert (kept["entries"][0]["state"], "/memory" in text_of(kept)) == ("proposed", True)
     assert any("9000" in line and "told in the chat" in line for line in warnings(told))
     assert "proof" in {use["kind"] for use in used(composed)} or "9000" in str(composed["outputs"])
     assert not any("told in the chat" in line for line in warnings(proved))
@@ -213,6 +296,7 @@ async def test_rules_told_in_the_chat_hold_at_once_stand_in_the_status_and_can_b
     for word in ("game-changer", "exclamation", "emoji", "the Fernglass crew", "fernglass.example"):
         assert any(word in line for line in told), (word, told)
     assert {each["body"] for each in status["extra"]["rules"]} == set(rules)
+    assert set(broken["writing"]["rules"]) == set(rules)
 
     first = kept[0]["entries"][0]["entryId"]
     forgotten = (await client.call("chieflab_brain_forget", {"entryId": first})).payload
@@ -235,8 +319,21 @@ async def test_a_rule_about_the_voice_holds_for_a_personal_mail_and_one_that_can
     mails = [(await client.call("chieflab_send", each)).payload for each in (MAIL, signed)]
 
     assert [any("the Fernglass crew" in line for line in warnings(mail)) for mail in mails] == [True, False]
-    told = [each["agentGuide"]["userMessage"] for each in (kept, unchecked)]
-    assert ["cannot check" in each for each in told] == [False, True]
+    assert ["cannot check" in text_of(each) for each in (kept, unchecked)] == [False, True]
+
+
+async def test_a_rule_names_what_is_checked_and_nothing_else(client: LaunchClient) -> None:
+    kept = text_of(await record(client, "brand_voice", "Never use emojis, and keep it in the family."))
+    short = text_of(await record(client, "lesson", "Keep it short."))
+
+    assert kept.count("family") == 1 and kept.endswith("emoji.")
+    assert "cannot check" in short
+
+
+async def test_a_search_in_the_memory_says_what_it_did_not_find(client: LaunchClient) -> None:
+    await record(client, "repo_fact", "The plan costs 12 EUR.")
+    found = (await client.call("chieflab_brain_read", {"query": "zeppelin"})).payload
+    assert found["entries"] == [] and "“zeppelin”" in found["agentGuide"]["userMessage"]
 
 
 async def test_no_name_of_a_key_is_told_as_the_source_of_a_memory(client: LaunchClient) -> None:
@@ -256,10 +353,21 @@ async def test_a_memory_of_another_workspace_cannot_be_forgotten(client: LaunchC
 
 
 @pytest.mark.rule("E33")
-async def test_a_claim_that_the_user_calls_unproven_is_named_at_once(client: LaunchClient) -> None:
-    await record(client, "claim_risk", "The fastest ledger for clubs")
+@pytest.mark.parametrize(
+    "risk",
+    [
+        "The fastest ledger for clubs",
+        '"fastest" is not proven.',
+        "“Fastest ledger” has not been verified",
+        "Never claim that it is the fastest.",
+    ],
+)
+async def test_a_claim_that_the_user_calls_unproven_is_named_at_once(client: LaunchClient, risk: str) -> None:
+    await record(client, "claim_risk", risk)
     run = await post(client, "Ledgerleaf is the fastest ledger for clubs.")
+    other = await post(client, "Ledgerleaf rings twice. That is not proven, they say.")
     assert any("refused before" in line for line in warnings(run))
+    assert not any("refused before" in line for line in warnings(other))
 
 
 @pytest.mark.rule("E33")

@@ -67,6 +67,9 @@ async def test_every_tool_of_an_operator_is_reachable_from_its_primary_tool(clie
     named = {
         tool: _named((await client.call(tool, arguments)).payload) for tool, arguments in PRIMARY.items()
     }
+    # A launch that draws a picture does not offer to draw one.
+    plain = await client.call("chieflab_launch_product", {**CLUB, "imagesNeeded": False})
+    named["chieflab_launch_product"] |= _named(plain.payload)
     sent = await client.call("chieflab_post", {"channel": "site", "body": "The import is ready."})
     about = {"actionId": sent.payload["actions"][0]["id"]}
     later = _named((await client.call("chieflab_approve_action", about)).payload)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from tests.support.answers import bodies_of, calls_of, text_of
-from tests.support.catalog import ALL_TOOLS
 from tests.support.operators.fixtures import CLUB, LaunchClient
 
 pytestmark = pytest.mark.anyio
@@ -59,6 +56,12 @@ async def test_what_was_done_by_hand_promises_no_numbers_and_asks_for_those_that
     await client.call(tell["name"], {**tell["args"], "metrics": {"points": 3}, "source": "the page"})
     measured = (await client.call("chieflab_measure", {"runId": run_id})).payload
     assert measured["measurement"]["totals"] == {"points": 3}
+    said = measured["agentGuide"]["userMessage"] + text_of(measured)
+    assert "as told: “the page”" in said and "**Results**, read" not in said
+    assert "where people responded" not in said and "after one day" not in said
+    for name in ("chieflab_status", "chieflab_report"):
+        later = text_of((await client.call(name)).payload)
+        assert "as told" in later and "where people responded" not in later
 
 
 async def test_a_report_says_why_something_approved_was_not_sent(client: LaunchClient) -> None:
@@ -80,12 +83,54 @@ async def test_a_report_has_the_numbers_of_each_post_and_the_best_of_several(cli
         posted.append((await client.call("chieflab_post", given)).payload)
         await client.approve_and_send(posted[-1]["actions"][0]["id"])
         client.clock.advance(hours=25)
-        await client.due()
+        await client.run_jobs()
     told = text_of((await client.call("chieflab_report")).payload)
     best = told.partition("**Best so far**")[2].partition("**Proof")[0]
 
     assert "30 views" in told
     assert "Tides" in best and "50 views" in best and "30 views" not in best
+
+
+async def test_what_was_taken_back_or_seen_by_no_one_is_not_the_best(client: LaunchClient) -> None:
+    ids = []
+    for views, title in enumerate(("Gusts", "Tides", "Moons")):
+        given = {"channel": "site", "title": title, "body": f"{title} are on the map."}
+        run = (await client.call("chieflab_post", given)).payload
+        ids.append(run["actions"][0]["id"])
+        await client.approve_and_send(ids[-1])
+        client.clock.advance(hours=25)
+        seen = {"channel": "site", "metrics": {"views": views}, "source": "the page"}
+        await client.call("chieflab_record_manual_metrics", {"runId": run["runId"], **seen})
+    await client.run_jobs()
+
+    best = []
+    for action_id in (*ids[:0:-1], None):
+        told = text_of((await client.call("chieflab_report")).payload)
+        best.append([title for title in ("Gusts", "Tides", "Moons") if title in told.partition("**Best")[2]])
+        if action_id is not None:
+            undo = (await client.call("chieflab_undo_action", {"actionId": action_id})).payload
+            await client.approve_and_send(undo["actions"][0]["id"])
+
+    assert best == [["Moons"], ["Tides"], []]
+
+
+async def test_nothing_is_to_be_done_about_what_was_taken_down(client: LaunchClient) -> None:
+    run = (await client.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    action_id = run["actions"][0]["id"]
+    await client.approve_and_send(action_id)
+    client.clock.advance(hours=25)
+    await client.run_jobs()
+    before = (await client.call("chieflab_status")).payload
+    undo = (await client.call("chieflab_undo_action", {"actionId": action_id})).payload
+    await client.approve_and_send(undo["actions"][0]["id"])
+
+    after = (await client.call("chieflab_status")).payload
+
+    [measured] = before["extra"]["measured"]
+    assert measured["nextMove"] and measured["nextMove"] in before["userMessage"]
+    [measured_after] = after["extra"]["measured"]
+    assert measured_after["nextMove"] == ""
+    assert measured["nextMove"] not in after["userMessage"] + text_of(after)
 
 
 async def test_looking_at_the_memory_of_an_unknown_tenant_makes_no_tenant(client: LaunchClient) -> None:
@@ -122,16 +167,11 @@ async def test_numbers_that_are_told_once_the_results_are_due_are_measured_at_on
         "chieflab_record_manual_publish", {**about, "url": "https://news.ycombinator.com/item?id=1"}
     )
     client.clock.advance(days=2)
-    await client.due()
+    await client.run_jobs()
     numbers = {"runId": run["runId"], "channel": "hn", "source": "the page", "metrics": {"points": 3}}
 
     await client.call("chieflab_record_manual_metrics", numbers)
-    await client.due()
+    await client.run_jobs()
 
     found = (await client.call("chieflab_get_run", {"runId": run["runId"]})).payload
     assert "measurement" in [asset["type"] for asset in found["assets"]]
-
-
-@pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
-def test_every_description_says_when_to_use_the_tool(tool: Any) -> None:
-    assert any(words in tool.description for words in ("USE WHEN", "DO NOT call", "FIRST CALL")), tool.name

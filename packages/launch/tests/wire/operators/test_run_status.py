@@ -30,7 +30,7 @@ async def test_the_status_of_a_run_follows_its_actions(client: LaunchClient) -> 
     await client.call("chieflab_reject_action", {"actionId": linkedin, "reason": "too salesy"})
     seen.append(await status_of(client, run["runId"]))
     client.clock.advance(hours=25)
-    await client.due()
+    await client.run_jobs()
     seen.append(await status_of(client, run["runId"]))
 
     expected = ["awaiting_approval", "partly_sent", "executed", "measured"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tests.support.operators.fixtures import CLUB, LaunchClient
 
 pytestmark = pytest.mark.anyio
 
-STATUS = "chieflab_status"
+STATUS, GET = "chieflab_status", "chieflab_get_action"
 
 
 async def table(client: LaunchClient, **arguments: Any) -> dict[str, Any]:
@@ -47,6 +48,7 @@ async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(clie
         "approvedNotSent": 0,
         "byHand": 1,
         "failed": 0,
+        "rejected": 0,
         "undone": 0,
         "expired": 0,
         "wentOut": 1,
@@ -54,6 +56,18 @@ async def test_what_went_out_waits_or_is_done_by_hand_is_in_its_own_section(clie
     assert (told["wentOut"][0]["name"], told["byHand"][0]["name"]) == ("site", "hn")
     assert done["externalUrl"] in text_of(told)
     assert "Show HN: Ledgerleaf" in text_of(told)
+
+
+async def test_a_name_in_the_table_means_one_action_also_when_it_was_given_before(
+    client: LaunchClient,
+) -> None:
+    news = {"channel": "site", "title": "News", "body": "Bookkeeping for clubs."}
+    for _ in range(2):
+        kept = (await client.call("chieflab_post", news)).payload
+    await client.approve_and_send(kept["actions"][0]["id"])
+    await client.call("chieflab_post", news)
+
+    assert re.findall(r"\(site:\d\)", text_of(await table(client))) == ["(site:3)"]
 
 
 async def test_an_approved_action_that_cannot_go_out_is_listed_with_the_reason(client: LaunchClient) -> None:
@@ -88,7 +102,7 @@ async def test_the_lessons_of_every_tenant_are_told_at_the_start(client: LaunchC
         run = (await client.call("chieflab_post", {"channel": "site", "tenantId": tenant, **CLUB})).payload
         await client.approve_and_send(run["actions"][0]["id"])
     client.clock.advance(hours=25)
-    await client.due()
+    await client.run_jobs()
 
     told = await table(client)
     of_one = await table(client, tenantId="acme")
@@ -135,3 +149,23 @@ async def test_a_caller_that_cannot_decide_is_told_to_wait_for_the_page(client: 
     [following] = calls_of(told)
     assert following["name"] == "chieflab_get_action"
     assert following["args"]["actionId"] == posted.payload["actions"][0]["id"]
+
+
+async def test_what_somebody_stopped_is_told_from_what_nobody_has_decided(client: LaunchClient) -> None:
+    posted = (await client.call("chieflab_post", {"channel": "site", "body": "The school offer."})).payload
+    action_id = posted["actions"][0]["id"]
+    seen = []
+    for name, arguments in (
+        (APPROVE, {"actionId": action_id}),
+        ("chieflab_withdraw_approval", {"actionId": action_id, "reason": "Lena called."}),
+        (APPROVE, {"actionId": action_id}),
+        ("chieflab_edit_action", {"actionId": action_id, "body": "The offer for schools."}),
+    ):
+        await client.call(name, arguments)
+        told = [
+            text_of(await table(client)),
+            text_of((await client.call(GET, {"actionId": action_id})).payload),
+        ]
+        seen.append(["Lena called." in each for each in told])
+
+    assert seen == [[False, False], [True, True], [False, False], [False, False]]

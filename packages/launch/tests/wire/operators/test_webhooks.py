@@ -9,14 +9,14 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support.answers import text_of
-from tests.support.net.stub_server import Answer, Asked, StubServer, redirect, stub_server
+from tests.support.net.stub_server import Answer, Asked, StubServer, redirect
 from tests.support.operators.fixtures import CLUB, LaunchClient
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import ManualClock, settings_for
@@ -39,12 +39,6 @@ from assent.processes.serve import running_jobs
 
 LAUNCH = "chieflab_launch_product"
 HERE = ("127.0.0.1",)
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with stub_server() as running:
-        yield running
 
 
 async def launched(client: LaunchClient, url: str, **more: Any) -> dict[str, Any]:
@@ -105,7 +99,7 @@ async def test_the_result_of_a_launch_is_posted_too_and_signed_with_the_workspac
     run = await launched(client, stub.url("/hook"))
     assert stub.asked == []
 
-    await client.due()
+    await client.run_jobs()
 
     [asked] = stub.asked
     body = json.loads(asked.body)
@@ -130,7 +124,7 @@ async def test_the_result_of_a_launch_is_posted_too_and_signed_with_the_workspac
 async def test_a_delivery_names_the_run_and_carries_no_token(client: LaunchClient, stub: StubServer) -> None:
     run = await launched(client, stub.url("/hook"), imagesNeeded=True)
     assert "token=" in run["reviewUrl"] and "token=" in text_of(run)
-    await client.due()
+    await client.run_jobs()
 
     [asked] = stub.asked
     assert b"token=" not in asked.body
@@ -169,7 +163,7 @@ async def test_a_limit_holds_for_what_was_queued_before_it_and_its_end_lets_it_g
     await launched(client, stub.url("/hook"))
     await limited(client, "hooks.example.org")
 
-    await client.due()
+    await client.run_jobs()
 
     assert stub.asked == []
     delivery, [line] = await log_of(client)
@@ -178,7 +172,7 @@ async def test_a_limit_holds_for_what_was_queued_before_it_and_its_end_lets_it_g
 
     await limited(client, "127.0.0.1")
     client.clock.advance(seconds=60)
-    await client.due()
+    await client.run_jobs()
     assert len(stub.asked) == 1
 
 
@@ -203,7 +197,6 @@ async def test_no_spelling_of_another_address_passes_for_an_allowed_host(
 
 
 async def test_each_bad_endpoint_is_bounded_and_logged(client: LaunchClient, stub: StubServer) -> None:
-    impatient(client)
     stub.answers |= {
         "/inside": redirect(stub.url("/secret")),
         "/gone": Answer(status=410),
@@ -217,8 +210,12 @@ async def test_each_bad_endpoint_is_bounded_and_logged(client: LaunchClient, stu
         "/streams": ("delivered", "delivered", 200),
     }
     for path, (state, outcome, status) in expected.items():
+        if path == "/hangs":
+            impatient(client)
+        elif path == "/streams":
+            impatient(client, 20)
         await launched(client, stub.url(path))
-        await client.due()
+        await client.run_jobs()
         delivery, [line] = await log_of(client)
         assert (delivery.state, line.outcome, line.status) == (state, outcome, status), path
         assert line.detail and line.duration_ms >= 0
@@ -235,7 +232,7 @@ async def test_a_name_that_leads_inside_at_delivery_is_refused_and_tried_again_l
 
     monkeypatch.setattr(outgoing_addresses, "_resolve", resolve)
     await launched(client, "https://hook.example.org/x?token=s3cret")
-    await client.due()
+    await client.run_jobs()
 
     delivery, [line] = await log_of(client)
     assert (delivery.state, line.outcome, line.status) == ("waiting", "refused", None)
@@ -250,7 +247,7 @@ async def test_a_repeated_call_posts_once_and_a_refused_one_nothing(
     first = await launched(client, stub.url("/hook"), idempotencyKey="k1")
     again = await launched(client, stub.url("/hook"), idempotencyKey="k1")
     refused = await client.call(LAUNCH, {"webhookUrl": stub.url("/hook")})
-    await client.due()
+    await client.run_jobs()
 
     assert again == first
     assert refused.reason == "missing_repo_context"
@@ -279,7 +276,7 @@ async def test_what_was_posted_by_a_process_that_died_is_posted_again_under_the_
         outgoing=dataclasses.replace(client.app.owner_services.outgoing, post_webhook=alive),
     )
     client.clock.advance(seconds=10)
-    await client.due()
+    await client.run_jobs()
 
     delivery, lines = await log_of(client)
     assert (delivery.state, [line.status for line in lines]) == ("delivered", [200])
@@ -309,12 +306,12 @@ async def test_what_has_ended_can_be_sent_again_under_the_same_id(
         return (yield from webhooks.resend(of, waiting.delivery_id, now_ms, by="test"))
 
     assert await client.app.store.write(partial(resend, workspace_id)) == "waiting"
-    await client.due()
+    await client.run_jobs()
     stub.answers["/hook"] = Answer(status=200)
     stranger = (await client.new_workspace("stranger")).workspace_id
     assert await client.app.store.write(partial(resend, stranger)) == "unknown"
     assert await client.app.store.write(partial(resend, workspace_id)) == "resent"
-    await client.due()
+    await client.run_jobs()
 
     delivery, lines = await log_of(client)
     assert (delivery.state, [line.status for line in lines]) == ("delivered", [410, 200])
@@ -329,14 +326,14 @@ async def test_the_log_is_bounded_and_old_deliveries_are_forgotten(
     monkeypatch.setattr(webhooks, "MAX_TRIES_KEPT", 3)
     stub.answers["/hook"] = Answer(status=410)
     await launched(client, stub.url("/hook"))
-    await client.due()
+    await client.run_jobs()
     workspace_id = await workspace_of(client)
     delivery, _ = await log_of(client)
     for _ in range(webhooks.MAX_TRIES_KEPT + 2):
         now_ms = client.clock.now_ms()
         resend = partial(webhooks.resend, workspace_id, delivery.delivery_id, now_ms, by="test")
         await client.app.store.write(resend)
-        await client.due()
+        await client.run_jobs()
     _, lines = await log_of(client)
     assert (len(lines), lines[-1].number) == (webhooks.MAX_TRIES_KEPT, webhooks.MAX_TRIES_KEPT + 3)
 

@@ -95,8 +95,8 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(server
     await server.on_page(link, site, "approve", button="send")
     assert (await server.record(site))["status"] == "approved"
     await server.restart()
-    await server.client.due()
-    await server.client.due()
+    await server.client.run_jobs()
+    await server.client.run_jobs()
     page = await server.record(site)
     assert (page["status"], page["assurance"]) == ("executed", "link")
     assert page["approvedBy"] == f"someone with the review link, calling themselves “{REVIEWER}”"
@@ -111,12 +111,12 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(server
     for _ in range(2):
         seen = await server.client.http.get(page["externalUrl"].removeprefix(BASE_URL), headers=VISITOR)
         assert seen.status_code == 200
-    await server.client.due()
+    await server.client.run_jobs()
     assert "run_measured" not in [kind for kind, _ in await server.events(run_id)]
     server.clock.advance(hours=25)
     await server.restart()
     for _ in range(3):
-        await server.client.due()
+        await server.client.run_jobs()
 
     await _pages_and_mailbox_agree(server, run_id, by_channel, new_text)
     await _audit_tells_it(server, run_id, by_channel)

@@ -12,7 +12,7 @@ from tests.support.operators.fixtures import CLUB, LaunchClient
 
 from assent_launch.channels.channel import Channel
 from assent_launch.content.note import announces
-from assent_launch.content.records import MODEL, Facts, Written
+from assent_launch.content.records import MODEL, ProductFacts, Written
 from assent_launch.process import find_suite
 
 POST, SEND, LAUNCH, EDIT = (
@@ -208,6 +208,7 @@ async def test_a_launch_pack_has_every_part_of_the_contract(client: LaunchClient
     assert "**Landing page: for your own page, not staged**" in text_of(run)
     assert "24 hours after it goes out" in text_of(run)
     assert len(run["images"]) == 1
+    assert "Positioning" not in text_of(run) and "Picture" not in text_of(run)
 
 
 async def test_what_is_handed_on_is_whole_sentences_and_bounded(client: LaunchClient) -> None:
@@ -236,7 +237,7 @@ async def test_what_a_person_asked_for_is_told_to_the_writer(client: LaunchClien
 async def test_a_configured_model_writes_where_the_agent_brought_nothing(client: LaunchClient) -> None:
     asked: list[tuple[str, str]] = []
 
-    async def model(facts: Facts, channel: Channel, goal: str) -> Written | None:
+    async def model(facts: ProductFacts, channel: Channel, goal: str) -> Written | None:
         assert facts.evidence.first("whatChanged")
         asked.append((channel.id, goal))
         return Written(body="Written by the model.", title="From the model", source=MODEL)

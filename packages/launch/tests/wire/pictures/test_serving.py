@@ -128,3 +128,13 @@ async def test_a_published_post_shows_its_picture_to_everybody(studio: Studio) -
         atom = await browser.get(f"/feed/{run['workspaceId']}/atom.xml")
         assert "/pictures/0.png" in atom.text
         assert (await browser.get(found.group(1).replace("/0.png", "/1.png"))).status_code == 404
+
+
+async def test_the_page_and_the_chat_name_the_same_feed(studio: Studio) -> None:
+    run = await studio.launched(channels=["site"])
+    [card] = run["agentGuide"]["renderInChat"].values()
+    place = re.search(r"- Goes to: (.*)", card["body"])
+    async with studio.browser() as browser:
+        shown = (await browser.get(run["reviewUrl"])).text
+
+    assert place is not None and f"<dt>Goes to</dt><dd><bdi>{place[1]}</bdi></dd>" in shown

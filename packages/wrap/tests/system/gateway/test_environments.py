@@ -93,7 +93,7 @@ async def test_a_server_of_the_settings_gets_the_list_and_its_env_and_no_other_v
     config.write_text(entry(wrapped, env={"NOTES_TOKEN": "${NOTES_TOKEN}"}))
     await wrapped.app.prepare()
     try:
-        profile_id = await wrapped.surfaces.foreign.gateway.find_profile(LOCAL_WORKSPACE)
+        profile_id = await wrapped.app.gateway.find_profile(LOCAL_WORKSPACE)
         given = Credentials(local=LOCAL_PRINCIPAL, profile_id=profile_id)
         client = FrontClient(wrapped.surfaces, given)
         assert "look" in await client.names()

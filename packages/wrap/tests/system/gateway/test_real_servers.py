@@ -230,7 +230,7 @@ def test_real_clients_list_the_tools_and_read_over_both_transports(
         async with mcp.Client(server, mode=mode, read_timeout_seconds=60) as client:
             names = {tool.name for tool in (await client.list_tools()).tools}
             assert {"write_file", "create_entities", "git_commit", "chieflab_get_action"} <= names
-            assert len([each for each in names if each.startswith("chieflab_")]) == 5
+            assert len([each for each in names if each.startswith("chieflab_")]) == 6
             found = await client.call_tool("list_allowed_directories", {})
             assert str(deployment.folder) in str(found.content) and client.protocol_version == version
 

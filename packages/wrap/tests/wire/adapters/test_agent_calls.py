@@ -14,6 +14,7 @@ from tests.support.promises import find_promises
 from assent.engine.core import freezes
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.times import parse_time
 from assent.serving.web.review.blocks import list_arguments
 
 PROPOSE = "chieflab_propose_call"
@@ -46,7 +47,8 @@ async def test_an_approved_call_is_handed_out_once_with_exactly_its_arguments_an
 ) -> None:
     asked = await surface.done(PROPOSE, **ASKED)
     action_id = asked["actionId"]
-    assert (asked["status"], asked["joined"]) == ("awaiting_approval", False)
+    assert (asked["ok"], asked["status"], asked["joined"]) == (True, "awaiting_approval", False)
+    assert "waits for a person" in asked["userMessage"]
     refused = await surface.denied(CLAIM, actionId=action_id)
     assert (refused["reason"], refused["reviewUrl"]) == ("requires_approval", asked["reviewUrl"])
     # No agent may approve it: the call is high risk, whatever the agent says.
@@ -58,12 +60,14 @@ async def test_an_approved_call_is_handed_out_once_with_exactly_its_arguments_an
     held = await surface.done(CLAIM, actionId=action_id)
     assert (held["toolName"], held["source"], held["edited"]) == ("Bash", "claude-code", False)
     assert held["arguments"] == ASKED["arguments"]
+    assert held["ok"] and held["userMessage"] == "It may run once now."
+    assert (parse_time(held["reportUntil"]) or 0) > surface.clock.now_ms()
     assert await surface.where(action_id) == "executing"
     assert (await surface.denied(CLAIM, actionId=action_id))["reason"] == "execution_in_progress"
 
     report = {"actionId": action_id, "claimId": held["claimId"], "outcome": "executed"}
     done = await surface.done(REPORT, **report, output={"exitCode": 0})
-    assert (done["status"], done["executionState"]) == ("executed", "done")
+    assert (done["ok"], done["status"], done["executionState"]) == (True, "executed", "done")
     assert await surface.done(REPORT, **report, output={"exitCode": 1}) == done
     assert (await surface.denied(REPORT, **{**report, "outcome": "failed"}))["reason"] == "action_closed"
     assert (await surface.denied(CLAIM, actionId=action_id))["status"] == "executed"
@@ -113,8 +117,9 @@ async def test_the_same_call_joins_the_open_one_also_after_an_edit_and_a_new_one
     await surface.approve_as(Assurance.PERSON, action_id)
     joined = await surface.done(PROPOSE, **ASKED)
     assert (joined["actionId"], joined["status"]) == (action_id, "approved")
+    assert "decided before" in joined["userMessage"]
     held = await surface.done(CLAIM, actionId=action_id)
-    assert held["edited"] is True
+    assert held["edited"] is True and "changed the arguments" in held["userMessage"]
     assert held["arguments"] == {**ASKED["arguments"], "command": "git push"}
     assert await propose(surface) != action_id
 
@@ -122,6 +127,7 @@ async def test_the_same_call_joins_the_open_one_also_after_an_edit_and_a_new_one
 async def test_a_key_of_the_caller_is_an_action_of_its_own_and_finds_it_again(surface: Gate) -> None:
     first = await propose(surface, idempotencyKey="thread-1:call-1")
     assert await propose(surface, idempotencyKey="thread-2:call-1") != first
+    assert await propose(surface, idempotencyKey="thread-1:call-1") == first
     await surface.approve_as(Assurance.PERSON, first)
     again = await surface.done(PROPOSE, **ASKED, idempotencyKey="thread-1:call-1")
     assert (again["actionId"], again["status"]) == (first, "approved")

@@ -263,6 +263,6 @@ async def test_a_server_over_http_is_wrapped_in_either_era(wrapped: Wrapped, era
             )
     finally:
         await client.close()
-        await wrapped.surfaces.foreign.gateway.close()  # type: ignore[attr-defined]
+        await wrapped.app.gateway.close()  # type: ignore[attr-defined]
         process.kill()
         await process.wait()

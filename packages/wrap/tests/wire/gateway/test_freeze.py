@@ -92,7 +92,7 @@ async def test_a_gated_call_waits_without_a_promise_and_calls_nothing_to_show_a_
     diff = {tool = "look", arguments = {path = "path"}, after = "content"}
     """
     client = await wrapped.open(rules=rules)
-    gateway: Any = wrapped.surfaces.foreign.gateway
+    gateway: Any = wrapped.app.gateway
     gateway.held.hold_seconds = 0
     await freeze(wrapped, wrapped.workspace_id)
     waits = said(await client.call("store", path="a", content="b"))

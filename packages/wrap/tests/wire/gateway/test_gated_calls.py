@@ -18,10 +18,11 @@ OURS = {
     "chieflab_approve_action",
     "chieflab_reject_action",
     "chieflab_execute_approved_action",
+    "chieflab_undo_action",
 }
 
 
-async def test_the_list_has_the_servers_tools_and_five_of_ours(client: FrontClient) -> None:
+async def test_the_list_has_the_servers_tools_and_ours(client: FrontClient) -> None:
     assert set(await client.names()) == {"look", "store", "remove", "question"} | OURS
 
 
@@ -143,6 +144,46 @@ async def test_a_rule_can_lower_the_risk_so_that_an_agent_may_pass_on_a_yes(wrap
     await wrapped.run_jobs()
     assert not (await asyncio.wait_for(answer, 20))["result"].get("isError")
     assert wrapped.calls_of("store") == [{"path": "a", "content": "b"}]
+    await client.close()
+
+
+UNDO = 'undo = {tool = "remove", arguments = {path = "arguments.path"}}'
+
+
+async def test_an_undo_has_the_risk_of_its_own_tool_and_an_agent_may_not_pass_on_a_yes(
+    wrapped: Wrapped,
+) -> None:
+    client = await wrapped.open(rules=f'[notes.tools.store]\nrisk = "low"\nwithout = ["amount"]\n{UNDO}\n')
+    await client.handshake()
+    await client.call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.approve(waiting["id"])
+    asked = await client.call("chieflab_undo_action", actionId=waiting["id"])
+    staged = json.loads(said(asked).splitlines()[-1])["actions"][0]
+    assert staged["preflight"]["severity"] == "high"
+    assert (await wrapped.stored(staged["id"])).view.without == ()
+    tried = await client.call("chieflab_approve_action", actionId=staged["id"])
+    assert json.loads(said(tried).splitlines()[-1])["reason"] == "requires_approval"
+    await wrapped.run_jobs()
+    assert wrapped.calls_of("remove") == []
+    await client.close()
+
+
+async def test_a_call_that_reports_an_error_is_not_undone_and_undoes_nothing(wrapped: Wrapped) -> None:
+    client = await wrapped.open(rules=f"[notes.tools.store]\n{UNDO}\n")
+    await client.handshake()
+    for on_call in ({"store": "error"}, {"remove": "error"}):
+        wrapped.want(on_call=on_call)
+        await client.call("store", path=next(iter(on_call)), content="b")
+        (waiting,) = await wrapped.until_waiting()
+        await wrapped.approve(waiting["id"])
+        if "store" in on_call:
+            refused = await wrapped.denied("chieflab_undo_action", actionId=waiting["id"])
+            assert refused["reason"] == "validation_error"
+    staged = (await wrapped.done("chieflab_undo_action", actionId=waiting["id"]))["actions"][0]["id"]
+    await wrapped.approve(staged)
+    assert await wrapped.where(staged) == "outcome_unknown"
+    assert "undone" not in (await wrapped.stored(waiting["id"])).metadata
     await client.close()
 
 

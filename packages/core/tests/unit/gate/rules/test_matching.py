@@ -21,6 +21,7 @@ from assent.gate.rules.matching import (
     Matched,
     RecipientCondition,
     judge_value,
+    match_call,
     match_common,
     match_others,
     read_number,
@@ -411,3 +412,21 @@ def test_a_rule_that_lets_pass_wants_the_beginning_character_by_character() -> N
         "SELECT 1;": FALSE,
         "SELECT 1\uff1b": FALSE,
     }
+
+
+@pytest.mark.parametrize(
+    ("callers", "arguments", "found"),
+    [
+        (("ci",), {"order": "7"}, True),
+        (("ci",), {"order": "8"}, False),
+        (("ci",), {}, "arguments.order"),
+        (("bot",), {"order": "7"}, False),
+        ((), {"order": "7"}, "caller"),
+    ],
+)
+def test_a_call_that_is_no_action_is_matched_by_caller_and_arguments(
+    callers: tuple[str, ...], arguments: dict[str, Any], found: Matched
+) -> None:
+    wanted = Match(caller=("ci",), arguments=(ArgumentCondition("order", Condition(any_of=("7",))),))
+
+    assert match_call(wanted, callers, arguments) == found

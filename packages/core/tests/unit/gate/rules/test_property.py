@@ -12,16 +12,7 @@ from tests.support.gate.evaluator import is_permitted, list_asks
 from tests.support.gate.policies import FACTS, PEOPLE, ROLES, YESES, policies
 
 from assent.gate.policy import holds
-from assent.gate.records import (
-    PROPOSAL,
-    Action,
-    Assurance,
-    Effect,
-    ExecutionState,
-    Preflight,
-    Status,
-    Voice,
-)
+from assent.gate.records import PROPOSAL, Action, Assurance, Effect, ExecutionState, Preflight, Status, Voice
 from assent.gate.rules.source import read_policy, write_toml
 from assent.gate.views import Facets, Severity, View
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
