@@ -25,7 +25,7 @@ import msgspec
 from benchmarks import rewind
 from benchmarks.figures import Figure, NotRun
 from benchmarks.machine import ROOT
-from benchmarks.table import MEASUREMENTS, shown
+from benchmarks.table import MEASUREMENTS, measure, shown
 
 RESULTS: Final = ROOT / "benchmarks" / "results" / "latest.json"
 PACKAGES: Final = ("mcp", "msgspec", "starlette", "uvicorn", "uvloop", "asyncpg")
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
 def _measure_apart(name: str, scratch: Path) -> list[Figure]:
     """Measure in a process of its own: what earlier measurements left in memory would slow the later ones."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(MEASUREMENTS[name], scratch).result()
+        return process.submit(measure, name, scratch).result()
 
 
 def _document(figures: list[Figure], remarks: list[str]) -> bytes:

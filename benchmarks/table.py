@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from benchmarks.figures import Figure
+from benchmarks.figures import Figure, NotRun
 from benchmarks.rows import (
     console_pages,
+    first_paint,
     fleet_loop,
     gate_growth,
     gate_http,
@@ -20,6 +21,7 @@ from benchmarks.rows import (
     history,
     peer_loop,
     sizes,
+    slack_taps,
     stdio_start,
     store_postgres,
     store_sqlite,
@@ -37,6 +39,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "user-loop": user_loop.measure,
     "fleet-loop": fleet_loop.measure,
     "peer-loop": peer_loop.measure,
+    "slack-taps": slack_taps.measure,
     "store-sqlite": store_sqlite.measure,
     "store-postgres": store_postgres.measure,
     "gate": gate_loop.measure,
@@ -51,12 +54,25 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "wrap-call": wrap_call.measure,
     "wrap-start": wrap_start.measure,
     "console-pages": console_pages.measure,
+    "first-paint": first_paint.measure,
     "sizes": sizes.measure,
     "twenty-requests": twenty_requests.measure,
 }
 
 _HEADINGS: Final = ("work", "against", "ours", "theirs", "ratio", "more", "limit", "")
 _VERDICTS: Final = {True: "kept", False: "MISSED", None: ""}
+
+
+def measure(name: str, scratch: Path) -> list[Figure]:
+    """Measure, and fail with an error that can leave the process: a refusal cannot, and would be told as its death.
+
+    Here, because a new process cannot import from `__main__`."""
+    try:
+        return MEASUREMENTS[name](scratch)
+    except NotRun:
+        raise
+    except Exception as error:
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
 def shown(figures: Iterable[Figure]) -> str:

@@ -20,7 +20,7 @@ import msgspec
 from benchmarks.rows.gate_floor import Floor
 from benchmarks.rows.gate_world import Insider, database, world
 
-LOOPS: Final = 40
+LOOPS: Final = 30
 """Fewer than fill the log, so that its length counts every page."""
 FRAME_BYTES: Final = 4_096 + 24
 

@@ -8,6 +8,7 @@ time is in every figure. The server is a process of its own on a data directory 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -45,23 +46,28 @@ class Line:
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """The payload of an answer that is no refusal."""
+        body, headers = tool_call(MODERN, tool, arguments)
+        answer = await self.post("/api/mcp", body, {"Authorization": f"Bearer {self._key}", **headers})
+        message = msgspec.json.decode(answer)
+        result = message.get("result", {})
+        if result.get("isError", True):
+            raise TooFewSuccesses(f"{tool} answered {message}")
+        return result["structuredContent"]
+
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
+        """The body of an answer."""
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
-        body, headers = tool_call(MODERN, tool, arguments)
         lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
         head = (
-            f"POST /api/mcp HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nAuthorization: Bearer {self._key}\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
             f"Content-Length: {len(body)}\r\n{''.join(lines)}\r\n"
         )
         writer.write(head.encode() + body)
         answer = (await reader.readuntil(b"\r\n\r\n")).lower()
         length = int(answer.partition(b"content-length:")[2].partition(b"\r\n")[0])
-        message = msgspec.json.decode(await reader.readexactly(length))
-        result = message.get("result", {})
-        if result.get("isError", True):
-            raise TooFewSuccesses(f"{tool} answered {message}")
-        return result["structuredContent"]
+        return await reader.readexactly(length)
 
     async def loop(self) -> None:
         """Stage, approve, execute."""
@@ -73,6 +79,7 @@ class Line:
     def close(self) -> None:
         if self._streams is not None:
             self._streams[1].close()
+            self._streams = None
 
 
 def measure(scratch: Path) -> list[Figure]:

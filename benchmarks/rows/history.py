@@ -210,7 +210,7 @@ class Side:
 
     async def _next(self) -> Call:
         await asyncio.sleep(0)
-        return Call(self._app.services, LOCAL_PRINCIPAL, "local", "", self._app.clock.now_ms())
+        return Call(self._app.owner_services, LOCAL_PRINCIPAL, "local", "", self._app.clock.now_ms())
 
     async def post(self) -> str:
         """The id of an action that waits for approval."""

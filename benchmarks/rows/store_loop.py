@@ -156,12 +156,12 @@ def floor_transactions(stream: str, count: int) -> list[FloorTransaction]:
 def _floor_values(stream: str, seq: int) -> FloorTransaction:
     place: dict[str, Any] = {"workspace_id": WORKSPACE, "stream_id": stream}
     before, after = (f"{number:064d}" for number in (seq - 1, seq))
-    event = {**place, "seq": seq, "kind": EVENT.kind, "now_ms": NOW_MS, "body": BODY, "hash": after}
+    moved = {**place, "seq": seq, "hash": after}
     lock, append, write, keep = FLOOR
     bound = (
         lock(**place),
-        append(**event, previous_hash=before, dated_ms=NOW_MS),
-        write(**event),
+        append(**moved, previous_hash=before, dated_ms=NOW_MS),
+        write(**moved, kind=EVENT.kind, now_ms=NOW_MS, body=BODY),
         keep(
             workspace_id=WORKSPACE,
             tool=TOOL,
