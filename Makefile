@@ -46,8 +46,8 @@ static: dev ## Only lint, types and import rules
 	@.venv/bin/lint-imports --no-logo
 	@.venv/bin/mypy --num-workers 2
 
-unit: dev ## Only the unit tests, which need no server, no store and no browser
-	@$(PYTEST) --quiet tests/unit packages/*/tests/unit
+unit: dev ## Only the unit tests, which need no server, no store and no browser; slow ones are left out
+	@$(PYTEST) -m "not slow" --quiet tests/unit packages/*/tests/unit
 
 fast: dev ## Only the fast tests, over stdio and the embedded store, without providers, commands and load
 	@$(PYTEST) -m "not slow" -k "not postgres and not http-sqlite" --quiet \

@@ -76,7 +76,12 @@ PACKAGES = {
             "core/src/assent/engine/actions/hooks.py",
             "core/src/assent/engine/actions/idempotency.py",
         ),
-        ("packages/core/tests/unit", "--ignore=packages/core/tests/unit/gate/content"),
+        (
+            "packages/core/tests/unit/gate",
+            "packages/core/tests/unit/engine",
+            "packages/core/tests/unit/present",
+            "--ignore=packages/core/tests/unit/gate/content",
+        ),
         40,
     ),
     "wrap": Package(

@@ -19,6 +19,7 @@ import msgspec
 import typer
 
 from assent.cli.commands import app
+from assent.extensions.hooks import list_own_settings
 from assent.gate.effects import EffectType
 from assent.gate.records import Effect, Severity
 from assent.gate.webhooks import EVENT_AFTER, ActionEvent, EventAction
@@ -309,7 +310,7 @@ KINDS = {
 
 def write_settings() -> str:
     head = ("key in the file", "variable", "flag", "value", "default", "")
-    return _table(head, [_list_cells(row) for row in TABLE])
+    return _table(head, [_list_cells(row) for row in (*TABLE, *list_own_settings())])
 
 
 def _list_cells(row: Setting) -> tuple[str, ...]:
@@ -327,7 +328,7 @@ def _list_cells(row: Setting) -> tuple[str, ...]:
 def _describe_default(row: Setting) -> str:
     if row.default_text is not None:
         return row.default_text
-    default = DEFAULTS.get(row.name)
+    default = DEFAULTS.get(row.name, row.default)
     if default is None or default == ():
         return "none"
     if isinstance(default, tuple):
@@ -340,7 +341,12 @@ def _describe_default(row: Setting) -> str:
 def write_calls() -> str:
     """Write the calls that need an approval, and those that need none with the reason."""
     listed = tomllib.loads((ROOT / "contracts/calls.toml").read_text(encoding="utf-8"))["call"]
-    kinds = {"port": "connectors and notifiers", "wrap": "wrapped servers", "mode": "a wrapped call"}
+    kinds = {
+        "port": "connectors and notifiers",
+        "network": "the server itself",
+        "wrap": "wrapped servers",
+        "mode": "a wrapped call",
+    }
     rows = [
         (
             kinds[each["registry"]],
@@ -357,6 +363,30 @@ def write_reasons() -> str:
     own = [reason for reason in Reason if reason not in STANDARD_REASONS]
     of_contract, ours = ("\n".join(map(write_reason, each)) for each in (STANDARD_REASONS, own))
     return f"{ABOUT_REFUSALS}\n## Of the contract\n\n{of_contract}\n## Our own\n\n{ours}"
+
+
+def write_measured() -> str:
+    """Write the rows of the last whole run that have a limit, and why a limit was missed as far as the row says it."""
+    run = json.loads((ROOT / "benchmarks/results/latest.json").read_text(encoding="utf-8"))
+    rows, notes = [], []
+    for each in run["figures"]:
+        if (limit := each["limit"]) is None:
+            continue
+        unit, most = each["unit"], limit["times"]
+        found = f"{each['ratio']:.2f}×" if most is not None else f"{each['more']:+.2f} {unit}"
+        if each["against"] in ("the budget", "the most it may be"):
+            found = f"{_number(each['ours'])} of {_number(each['theirs'])} {unit}"
+        kept = f"≤ {most:g}×" if most is not None else f"≤ +{limit['more']:g} {unit}"
+        rows.append((each["work"], each["against"], found, kept if each["kept"] else f"**missed**: {kept}"))
+        if each["note"] and not each["kept"]:
+            notes.append(f"- {each['work']}: {each['note']}.")
+    return (
+        _table(("work", "against", "measured", "limit"), rows) + "".join(f"\n{each}" for each in notes) + "\n"
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def write_crossings() -> str:
@@ -379,6 +409,7 @@ def _escape(text: str) -> str:
 
 WRITERS: dict[str, Callable[..., str]] = {
     "calls": write_calls,
+    "measured": write_measured,
     "commands": write_commands,
     "crossings": write_crossings,
     "effects": write_effects,

@@ -41,7 +41,6 @@ from assent.app import App  # noqa: E402
 from assent.jobs.kinds import job_kinds  # noqa: E402
 from assent.jobs.worker import Runner  # noqa: E402
 from assent.processes import store_position  # noqa: E402
-from assent.processes.serve import Surfaces  # noqa: E402
 from assent.stores import sqlite_reading, sqlite_transactions  # noqa: E402
 from assent_launch.learning import memory  # noqa: E402
 from assent_wrap import gateway, proposals  # noqa: E402
@@ -169,7 +168,7 @@ async def serve(folder: Path, transport: str) -> AsyncIterator[Surface]:
     clock = ManualClock()
     settings = settings_for(new_sqlite(folder / "assent.db"), folder)
     app = App(settings, clock=clock, one_client=transport == "stdio")
-    surface = Surface(app, Surfaces(app), clock, transport)
+    surface = Surface(app, transport)
     try:
         await surface.sign_in()
         yield surface

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.sdk import Command, Extension, OwnSetting
+from assent.sdk import Command, Extension, Setting
 
 if TYPE_CHECKING:
     from assent.sdk import Notifier, Screen
@@ -32,7 +32,7 @@ def _make_notifiers(settings: Mapping[str, Any]) -> Iterable[Notifier]:
 EXTENSION: Final = Extension(
     name="guestbook",
     operators=("acme_guestbook.book",),
-    settings=(OwnSetting(name="sound", doc="What the doorbell plays.", default="ding-dong"),),
+    settings=(Setting(name="sound", doc="What the doorbell plays.", default="ding-dong"),),
     list_screens=_list_screens,
     list_commands=_list_commands,
     make_notifiers=_make_notifiers,
