@@ -566,7 +566,7 @@ async def reseal(store: Store, vault: Vault, seals: Seals) -> None:
 
     await store.write(lambda: actions.reseal_approvals(seals))
     while await store.write(partial(vault.reseal, vault.nonces())):
-        log.info("keys of workspaces were sealed anew under the newest master secret")
+        log.info("keys of workspaces were sealed again under the newest master secret")
 
 
 UNFIT = (SettingsError, SchemaMismatch, SecretMismatch, StoreBehind)

@@ -67,7 +67,7 @@ class Circumstances(Record, kw_only=True):
     next_try: str = ""
     """Whether the server tries again after a failure, and when, in a sentence for the person."""
     sends: str = ""
-    """When the server sends it by itself, because it was approved to go out at once, in a sentence for the person."""
+    """When the server sends it, because it was approved to go out at once, in a sentence for the person."""
     overdue: bool = False
     """Whether its scheduled time has passed. It needs a new time before it can be approved."""
     expired: bool = False

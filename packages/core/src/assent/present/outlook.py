@@ -162,7 +162,7 @@ class Outlook(Record, kw_only=True):
     links: Mapping[RunId, RunLinks]
     now_ms: int
     due: Mapping[str, int] = {}
-    """When the server sends approved actions without a date by itself, by their ids."""
+    """When the server sends approved actions without a date, by their ids."""
 
     def readiness_of(self, effect: Effect) -> Readiness:
         """Return the readiness for an effect at the time this was read."""
@@ -337,7 +337,7 @@ def _explain_no_dialog(action: Action) -> str | None:
 def _describe_sending(due_ms: int, now_ms: int) -> str:
     left = max(0, due_ms - now_ms + SECOND_MS - 1) // SECOND_MS
     when = f"in {left} second{'' if left == 1 else 's'}, at {iso_time(due_ms)[11:19]} UTC" if left else "now"
-    return f"It goes out by itself {when}."
+    return f"The server sends it {when}."
 
 
 def _why_not(unready: Unready, label: str) -> str:

@@ -5,7 +5,7 @@ tables are whole on every server (`REFERENCE_TABLES`, `Component.reference`). A 
 all: statements join its tables.
 
 A server that is away takes its own workspaces with it and no others (`Servers`). Citus answers a read of all shards
-with an error then, so the jobs of the others are looked for on each server by itself. A server that answers again may
+with an error then, so the jobs of the others are looked for on each server alone. A server that answers again may
 be a standby that was promoted without the last writes. The store is then prepared again, as at its first use, and no
 action is claimed before.
 """
@@ -197,7 +197,7 @@ class Servers:
         self._ask_all_seconds = 0.0
 
     def ask_apart(self) -> None:
-        """Ask each server by itself from now on, until all answer: a read of all failed."""
+        """Ask each server alone from now on, until all answer: a read of all failed."""
         self._apart = self.are_several
 
     def for_read(self, begin: Begin[T]) -> Begin[T]:

@@ -21,7 +21,7 @@ PROGRAM_FORMAT: Final = 1
 LOOP_CONTROL: Final = "wr.loop_control"
 ASSESSMENT: Final = "wr.assessment"
 PLAN: Final = "plan"
-"""The kind of a confirmation that is given to the actions of a run, each by itself."""
+"""The kind of a confirmation that is given to the actions of a run, each judged alone."""
 PLAN_RUN: Final = "planRunId"
 """The context value that names that run."""
 

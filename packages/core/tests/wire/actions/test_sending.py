@@ -20,7 +20,7 @@ HOUR = 3_600_000
 
 
 async def scheduled(surface: Gate, in_ms: int = HOUR) -> str:
-    """An approved action that goes out by itself."""
+    """An approved action that the server sends without another call."""
     return await surface.approved(scheduleFor=iso_time(surface.clock.now_ms() + in_ms))
 
 
@@ -290,10 +290,10 @@ async def test_what_goes_out_by_itself_is_told_so_and_can_be_withdrawn(surface: 
     surface.clock.advance(seconds=2)
     told = await surface.done(tool, **about)
 
-    assert f"by itself in 8 seconds, at {iso_time(now_ms + 10_000)[11:19]} UTC" in text_of(told)
+    assert f"The server sends it in 8 seconds, at {iso_time(now_ms + 10_000)[11:19]} UTC" in text_of(told)
     assert EXECUTE not in [call["name"] for call in calls_of(told)]
     if tool != "chieflab_report":
         await surface.done(WITHDRAW, **calls_of(told)[0]["args"])
         await surface.done(APPROVE, actionId=action_id)
         again = await surface.done(tool, **about)
-        assert "by itself" not in text_of(again) and calls_of(again)[0]["name"] == EXECUTE
+        assert "The server sends it" not in text_of(again) and calls_of(again)[0]["name"] == EXECUTE

@@ -1,4 +1,4 @@
-"""Fits a text to a channel without rewording it, whoever wrote it: the calling agent, a model or this server.
+"""Fits a text to a channel without rewording it, written by the calling agent, a model or this server.
 
 Splits the text into posts or adds a title where the channel needs it. Checks it against the
 channel's limits, the evidence and the lessons.

@@ -57,7 +57,7 @@ def index_again(action: Action) -> Transaction[None]:
 
 
 def lock(workspace_id: WorkspaceId) -> Transaction[None]:
-    """Wait for whoever writes words of the workspace, before the content is read that they are made of."""
+    """Wait for any writer of words of the workspace before the content is read that they are made of."""
     yield statements.lock_search_texts(workspace_id=workspace_id)
 
 

@@ -81,7 +81,7 @@ def find(action: Action) -> Transaction[SendJob | None]:
 
 
 def list_due(approved: Sequence[Action]) -> Transaction[dict[str, int]]:
-    """Return when the server sends approved actions of a workspace by itself, by their ids; nothing of the others."""
+    """Return when the server sends approved actions of a workspace, by their ids; nothing of the others."""
     beginnings = {_begin_keys(action): str(action.action_id) for action in approved}
     rows = yield statements.list_send_jobs(
         workspace_id=approved[0].workspace_id,
