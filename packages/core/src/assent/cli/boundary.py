@@ -18,8 +18,7 @@ import typer
 from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import BY
 from assent.engine.actions import boundary as results
-from assent.engine.actions.boundary import BoundaryResult
-from assent.gate.rules.boundary import PROBES, find_cap
+from assent.engine.actions.boundary import PROBES, BoundaryResult, find_cap
 from assent.kernel.structs import Record
 from assent.processes.system_clock import SystemClock
 from assent.serving.leader import ANNOUNCEMENT, SERVING, Announcement

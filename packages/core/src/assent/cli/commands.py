@@ -26,7 +26,6 @@ from assent.cli import (
     owner,
     people,
     policy,
-    secrets,
     server,
     sessions,
     webhooks,
@@ -117,7 +116,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, Body]]]] = {
     ),
     "secret": (
         "Store, list and remove the secrets of HTTP effects.",
-        {"set": secrets.store, "list": secrets.show_names, "remove": secrets.remove},
+        {"set": connect.store, "list": connect.show_names, "remove": connect.remove},
     ),
     "new": ("Write an operator of your own.", {"operator": new.operator}),
     "erase": ("Erase the data of a person.", {"person": erase.person}),

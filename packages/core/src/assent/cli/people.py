@@ -16,15 +16,15 @@ from assent.cli.owner import check_watched, pages_address
 from assent.cli.session import CommandSession, Failure
 from assent.cli.workspaces import check_name, use_workspace
 from assent.engine.core.tenancy import Workspace
-from assent.engine.people import members, people, roster
+from assent.engine.people import members, people
+from assent.engine.people.members import RosterEntry
 from assent.engine.people.people import Person, Role
-from assent.engine.people.roster import RosterEntry
 from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS, MAX_NAME_CHARS
 from assent.tools.arguments import is_address
 
 if TYPE_CHECKING:
     from assent.app import App
-    from assent.engine.people.roster import RosterPlan
+    from assent.engine.people.members import RosterPlan
 
 
 def invite(
@@ -133,7 +133,7 @@ def apply(
     address = pages_address(session.settings)
 
     async def compare(app: App) -> RosterPlan:
-        return await app.store.read(lambda: roster.plan(listed.entries, prune=prune))
+        return await app.store.read(lambda: members.plan(listed.entries, prune=prune))
 
     async def write(app: App, plan: RosterPlan) -> list[dict[str, Any]]:
         now_ms, made = app.clock.now_ms(), []
@@ -142,7 +142,7 @@ def apply(
         entropy = tuple(app.services.entropy(people.ENTROPY_BYTES) for _ in plan.added) if shown else ()
         by = members.TERMINAL if watched else "pipe"
         for person, token in await app.store.write(
-            lambda: roster.apply(listed.entries, plan, ids, entropy, now_ms, prune=prune, by=by)
+            lambda: members.apply(listed.entries, plan, ids, entropy, now_ms, prune=prune, by=by)
         ):
             url = f"{address or app.settings.base_url}/sign-in/{token}" if token is not None else None
             made.append(
@@ -156,9 +156,9 @@ def apply(
         if not plan.is_empty and not yes:
             _confirm(session)
         made = session.use_app(lambda app: write(app, plan)) if not plan.is_empty else []
-    except roster.RosterProblem as problem:
+    except members.RosterProblem as problem:
         raise listed.fail(problem.entry, problem.key, str(problem)) from None
-    except roster.RosterMoved:
+    except members.RosterMoved:
         raise Failure(
             "The people of this server changed in the meantime, so nothing was applied. Run this again."
         ) from None
@@ -206,7 +206,7 @@ def _describe(plan: RosterPlan) -> str:
 
 # Reads a file of people (TOML). A mistake is named with the number of its person and its key.
 #
-# Checks what the file alone can tell; `engine.people.roster` compares it with the people who are there.
+# Checks what the file alone can tell; `engine.people.members` compares it with the people who are there.
 
 EXAMPLE: Final = """\
 [[person]]

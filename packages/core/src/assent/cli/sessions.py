@@ -19,8 +19,8 @@ from assent.kernel.times import iso_time
 from assent.ports import Rows, Single
 from assent.sql.loader import statements
 from assent.workflow import bundle as bundle_files
+from assent.workflow import text
 from assent.workflow.bundle import Bundle, BundleRefused
-from assent.workflow.text import sessions as session_text
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -81,7 +81,7 @@ def export(
             f"There is no session {session_id!r}.\nSee the ones there are: {session.again('session', 'list')}"
         )
     if markdown or (output is not None and output.suffix.lower() in (".md", ".markdown")):
-        raw = session_text.write_markdown(made, bundles.fold_lineage, iso_time).encode()
+        raw = text.write_markdown(made, bundles.fold_lineage, iso_time).encode()
     else:
         raw = bundle_files.write(made)
     if output is None:

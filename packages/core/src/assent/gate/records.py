@@ -16,6 +16,7 @@ import msgspec
 
 from assent.gate.views import Severity, View
 from assent.kernel import canonical
+from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.domains import with_ascii_form
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import CLOCKS_APART_MS, MANY_RECIPIENTS
@@ -651,3 +652,31 @@ class Freeze(Record):
     def reason(self) -> str:
         """The reason as a sentence, with a space before it; empty without one."""
         return f" Reason: {self.why}{'' if self.why.endswith(('.', '!', '?')) else '.'}" if self.why else ""
+
+
+def reached_addresses(action: Action) -> frozenset[str]:
+    """Return whom an action reaches, by its facets, recipients and copies, normalised so that each mailbox
+    counts once. A domain with `ß` is another one than that with `ss`, so that case alone is folded."""
+    return frozenset(map(bare_address, (*action.view.facets.recipients, *action.effect.everyone)))
+
+
+def bare_address(mailbox: str) -> str:
+    """Return the address of a mailbox without its name, to compare it."""
+    return mailbox.rpartition("<")[2].rstrip("> ").strip().lower()
+
+
+IMAGE: Final = "image"
+"""The type of a picture asset, and the kind of an attached picture."""
+
+
+def name_path(run_id: str, digest: str) -> str:
+    """Return the path where a run shows a picture."""
+    return f"/runs/{run_id}/pictures/{digest.removeprefix(DIGEST_PREFIX)}.png"
+
+
+def make_media(asset: Asset, run_id: RunId, base_url: str) -> Media | None:
+    """Return a picture asset as media of an action; None if the asset is no picture."""
+    digest = asset.metadata.get("digest")
+    if asset.type != IMAGE or not isinstance(digest, str):
+        return None
+    return Media(kind=IMAGE, url=base_url + name_path(run_id, digest), alt=asset.body, digest=digest)

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.pictures import IMAGE
-from assent.gate.records import NAME, Action, Asset, Preflight, name_of
+from assent.gate.records import IMAGE, NAME, Action, Asset, Preflight, name_of
 from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
 from assent.kernel.guide import TEXT, InChat, NextToolCalls, SuggestedCall

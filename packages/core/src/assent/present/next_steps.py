@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from assent.gate.effects import EXECUTE
-from assent.gate.mail import bare_address
 from assent.gate.outcomes import Remainder
 from assent.gate.records import (
     COSTS,
@@ -19,6 +18,7 @@ from assent.gate.records import (
     REFUSED_PEOPLE,
     WORKFLOW,
     Action,
+    bare_address,
     is_test,
     name_of,
 )

@@ -16,8 +16,7 @@ from assent.extensions.channels import TEXTS, ChannelEffect, TextLimit
 from assent.extensions.effect_types import prepare_effect, prepare_message
 from assent.extensions.operators import EffectFunction
 from assent.extensions.options import MAX_URL_CHARS
-from assent.gate.pictures import IMAGE
-from assent.gate.records import Effect, Media, PlannedTime
+from assent.gate.records import IMAGE, Effect, Media, PlannedTime
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import bad_argument

@@ -48,7 +48,7 @@ from assent.workflow import Compiled, ContentRefused, Definition
 from assent.workflow.definition import preview
 from assent.workflow.machine.history import first_line
 from assent.workflow.program import PLAN_RUN
-from assent.workflow.text.answers import render_refusal
+from assent.workflow.text import render_refusal
 from assent.workflow.tokens import TokenClaims, read
 
 WorkflowId = Annotated[str, msgspec.Meta(max_length=200, description="From workflow_list.")]

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.cli.fixtures import Assent
 
 from assent.cli.boundary import ProbedServer, ProbeFinding, remove_password, try_everything
-from assent.gate.rules.boundary import PROBES
+from assent.engine.actions.boundary import PROBES
 
 
 def target(folder: Path, **changed: object) -> ProbedServer:

@@ -22,7 +22,7 @@ from assent.jobs import kinds
 from assent.processes import stdio
 from assent.processes.listening import leadership_of, listen
 from assent.processes.serve import Surfaces
-from assent.processes.stdio_pages import StdioPages
+from assent.processes.stdio import StdioPages
 from assent.serving.edge import Credentials
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir

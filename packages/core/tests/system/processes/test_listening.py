@@ -14,7 +14,7 @@ from tests.support.processes.running import free_port
 
 from assent.net.loopback import LOOPBACKS
 from assent.processes.listening import bind, leadership_of, listen, other_ports
-from assent.processes.stdio_pages import StdioPages
+from assent.processes.stdio import StdioPages
 from assent.serving.leader import Leadership
 from assent.settings.load import Settings, SettingsError, load_settings
 

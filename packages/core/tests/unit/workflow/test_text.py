@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from tests.support.workflows.library import program_of, step
 
 from assent.kernel.limits import RECAP_BYTES
-from assent.workflow import Blocked, Content, Note, Warning, advance, pending, recap, start
+from assent.workflow import Blocked, Content, Note, Warning, advance, pending, recap, start, text
 from assent.workflow.machine.history import cut
-from assent.workflow.text import answers as text
 from assent.workflow.tokens import Tokens
 
 PROGRAM = program_of(step("a-step", notesOptional=False), step("next-step"), metaGuidance=["Be kind."])

@@ -8,10 +8,9 @@ import pytest
 from tests.support.actions.kit import EXECUTE, Gate
 
 from assent.engine.actions import boundary
-from assent.engine.actions.boundary import BoundaryResult
+from assent.engine.actions.boundary import PROBES, BoundaryResult, find_cap
 from assent.gate.audit import describe_approval
 from assent.gate.records import Assurance
-from assent.gate.rules.boundary import PROBES, find_cap
 
 pytestmark = pytest.mark.own_database
 

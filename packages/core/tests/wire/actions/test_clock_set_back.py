@@ -19,8 +19,7 @@ from assent.engine.core import jobs
 from assent.engine.core.rate import SLOTS, calls_window
 from assent.gate.gate import ANY_CONTENT
 from assent.gate.records import OBSERVED, Action, Observation, Status
-from assent.jobs import sending
-from assent.jobs.kinds import job_kinds
+from assent.jobs.kinds import job_kinds, send
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -167,7 +166,7 @@ async def test_jobs_that_come_too_early_wait_for_their_time(surface: Gate) -> No
     found = {job.kind: job for job in claimed}
     set_back(surface, 24 * 8)
     with pytest.raises(jobs.JobDeferred) as waits:
-        await sending.send(services, found[SEND_JOB])
+        await send(services, found[SEND_JOB])
     assert waits.value.delay_ms == HOUR_MS
     with pytest.raises(jobs.JobDeferred):
         await measuring.measure_job(services, found[measurement.MEASURE_JOB])

@@ -12,7 +12,7 @@ from tests.support.actions.kit import APPROVE, AUDIT, EDIT, EXECUTE, REJECT, Gat
 
 import assent
 from assent.extensions.effect_types import make_channel_types
-from assent.gate.mail import reached_addresses
+from assent.gate.records import reached_addresses
 from assent_launch.effect_types import effect_types
 
 INVITE = "acme_billing_invite"

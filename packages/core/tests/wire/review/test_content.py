@@ -15,8 +15,15 @@ from tests.support.review.kit import TEXT, Server, form, mail, post, put_everywh
 
 from assent.gate.records import Media
 from assent.ports import Draft, StagedEffect
-from assent.serving.web.review.content import MOST_LINKS, frame, html_targets, html_text, list_links, targets
-from assent.serving.web.review.preview import find_fold
+from assent.serving.web.review.content import (
+    MOST_LINKS,
+    find_fold,
+    frame,
+    html_targets,
+    html_text,
+    list_links,
+    targets,
+)
 from assent.serving.web.shell.headers import (
     CONTENT_SECURITY_POLICY,
     DECIDING_POLICY,

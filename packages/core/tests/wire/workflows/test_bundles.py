@@ -27,7 +27,7 @@ from assent.workflow import Snapshot, reduce
 from assent.workflow import bundle as files
 from assent.workflow.bundle import Bundle, BundleRefused, ExportedRun
 from assent.workflow.machine.state import encode
-from assent.workflow.text import sessions as session_text
+from assent.workflow.text import write_markdown
 
 pytestmark = pytest.mark.own_database
 
@@ -487,7 +487,7 @@ async def test_people_write_on_a_session_and_it_goes_along(client: WorkflowClien
             await app.store.write(lambda sid=session_id, bad=bad: stored.add_note(of, sid, bad))  # type: ignore[misc]
     made = await exported(client)
     assert [each.notes for each in made.notes] == ["We ship on Monday."]
-    assert "We ship on Monday." in session_text.write_markdown(made, bundles.fold_lineage, str)
+    assert "We ship on Monday." in write_markdown(made, bundles.fold_lineage, str)
     done = await imported(client, files.write(made))
     again = await app.store.read(lambda: stored.list_notes(of, done.session_id))
     assert again == (note,)
@@ -505,7 +505,7 @@ async def test_markdown_has_the_notes_outputs_and_checkpoints_of_every_branch_on
     await client.advance(first, notesMarkdown="note-a3")
     await client.advance(await client.advance(start, notesMarkdown="note-b1"), notesMarkdown="note-b2")
     end = await client.advance(start, notesMarkdown="note-c1")
-    text = session_text.write_markdown(await exported(client, "B"), bundles.fold_lineage, str)
+    text = write_markdown(await exported(client, "B"), bundles.fold_lineage, str)
     for said in ("a1", "a2", "a3", "b1", "b2", "c1"):
         assert text.count(f"note-{said}") == 1, said
     assert text.count("checkpoint-a") == 1 and text.count("plan-a") == 1

@@ -14,7 +14,7 @@ from tests.support.channels.kit import KEYS
 
 from assent.engine.actions.send_jobs import SEND_JOB
 from assent.engine.core.jobs import JobFailed
-from assent.jobs import sending
+from assent.jobs import kinds
 
 APPROVE = "chieflab_approve_action"
 EXECUTE = "chieflab_execute_approved_action"
@@ -143,9 +143,9 @@ async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_not
     job = claim_job(SEND_JOB, {"actionId": action_id}, workspace_id=hosted.workspace_id)
     services = hosted.app.owner_services
     with pytest.raises(JobFailed):
-        await sending.send(services, job)
+        await kinds.send(services, job)
     await hosted.connect("zernio")  # and the job is tried again
-    await sending.send(services, job)
+    await kinds.send(services, job)
     found = await hosted.tool("chieflab_get_action", actionId=action_id)
     assert (found["status"], found["revision"]) == ("awaiting_approval", 2)
     assert hosted.zernio.happened("published") == []

@@ -15,7 +15,6 @@ import msgspec
 from assent.engine.actions import search
 from assent.engine.core import freezes, journal, tenancy
 from assent.engine.core.journal import Head
-from assent.gate.mail import reached_addresses
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.preflight import weigh_crowd
 from assent.gate.records import (
@@ -30,6 +29,7 @@ from assent.gate.records import (
     Run,
     Status,
     is_with_agent,
+    reached_addresses,
 )
 from assent.gate.seals import Seals
 from assent.gate.transitions import Move, Step

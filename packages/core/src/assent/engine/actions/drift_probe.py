@@ -21,8 +21,7 @@ from assent.engine.core.offloading import call_extension, refuse_extension
 from assent.engine.core.services import EffectServices
 from assent.gate.connection import Connection
 from assent.gate.gate import is_barred, read_observation
-from assent.gate.mail import reached_addresses
-from assent.gate.records import WORKFLOW, Action, Observation, Status
+from assent.gate.records import WORKFLOW, Action, Observation, Status, reached_addresses
 from assent.gate.rules import drift
 from assent.gate.rules.drift import DriftChange
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, Move, path, state_of

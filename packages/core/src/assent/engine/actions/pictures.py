@@ -12,8 +12,7 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.actions.hooks import Decided, Erased, Staged
-from assent.gate.pictures import IMAGE, make_media
-from assent.gate.records import Action, Asset, Media
+from assent.gate.records import IMAGE, Action, Asset, Media, make_media
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_MS

@@ -1,7 +1,7 @@
 """The job that sends an approved action without a chat: at once, at its time, and again after a failure.
 
 Each try is a job of its own under the approval that it was planned for. The stored plan (`gate.next_try`) names the
-one that counts; `assent.jobs.sending` runs it.
+one that counts; `assent.jobs.kinds` runs it.
 """
 
 from __future__ import annotations

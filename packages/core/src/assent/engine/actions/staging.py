@@ -18,10 +18,9 @@ from assent.engine.actions.hooks import Staged
 from assent.engine.core import journal
 from assent.engine.core.services import EffectServices
 from assent.engine.core.tenancy import Principal, add_tenant
-from assent.gate.mail import reached_addresses
-from assent.gate.pictures import IMAGE, make_media, name_path
 from assent.gate.preflight import Readiness, explain_expiry, extend_expiry, preflight
 from assent.gate.records import (
+    IMAGE,
     MEASURE_AFTER,
     NAME,
     OWN_WORDS,
@@ -33,7 +32,10 @@ from assent.gate.records import (
     ExecutionState,
     Run,
     Status,
+    make_media,
     name_of,
+    name_path,
+    reached_addresses,
 )
 from assent.gate.review_link import LOOK
 from assent.kernel.guide import SuggestedCall

@@ -1,6 +1,6 @@
 """Answers of the workflow tools: their shape, their tokens, their refusals (W76).
 
-Uses no store. `assent.workflow.text.answers` writes the text beside an answer.
+Uses no store. `assent.workflow.text` writes the text beside an answer.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from assent.gate.views import Severity
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal, Retry
 from assent.kernel.structs import Record, WireRecord
-from assent.workflow import Blocked, ContentRefused, Issue, Pending, Program, Warning
-from assent.workflow.text import answers as text
+from assent.workflow import Blocked, ContentRefused, Issue, Pending, Program, Warning, text
 from assent.workflow.tokens import Tokens
 
 ADVANCE: Final = "workflow_advance"

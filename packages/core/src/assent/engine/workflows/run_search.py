@@ -23,8 +23,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import WireRecord, from_record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
-from assent.workflow import Issue, Note, check_notes, pending, recap
-from assent.workflow.text import answers as text
+from assent.workflow import Issue, Note, check_notes, pending, recap, text
 from assent.workflow.tokens import TokenClaims, mint, mint_tokens
 
 WORDS: Final = 6

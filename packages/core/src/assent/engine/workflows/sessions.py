@@ -112,13 +112,13 @@ from assent.workflow import (
     read_content,
     split_notes,
     start,
+    text,
 )
 from assent.workflow.machine.content import measure
 from assent.workflow.machine.history import Branch, find_branches, first_line
 from assent.workflow.machine.state import decode as decode_snapshot
 from assent.workflow.machine.state import encode, pending_step
 from assent.workflow.program import PLAN, Program
-from assent.workflow.text import answers as text
 from assent.workflow.tokens import TokenClaims, mint, mint_tokens
 
 NODES_READ: Final = 2_000

@@ -18,9 +18,8 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.mail import reached_addresses
 from assent.gate.names import fold_lookalikes
-from assent.gate.records import Action, Proposal, read_proposal
+from assent.gate.records import Action, Proposal, reached_addresses, read_proposal
 from assent.gate.views import Facets, Severity
 from assent.kernel.domains import ascii_form
 from assent.kernel.structs import Record, WireRecord

@@ -18,9 +18,8 @@ from assent.engine.core.offloading import run_apart
 from assent.engine.people import members, proofs
 from assent.engine.views import inbox, review
 from assent.gate.gate import SeenVersion
-from assent.gate.mail import reached_addresses
 from assent.gate.policy import RANK, Policy, suffices
-from assent.gate.records import Action
+from assent.gate.records import Action, reached_addresses
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.ids import RunId, is_uuid
 from assent.ports import Begin, Transaction

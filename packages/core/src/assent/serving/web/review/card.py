@@ -16,10 +16,10 @@ from assent.engine.core.jobs import JobState
 from assent.engine.views.review import Earlier, RunReview
 from assent.extensions.effect_types import render_value
 from assent.gate.effects import EffectTypes
-from assent.gate.pictures import IMAGE
 from assent.gate.policy import Requirement, counts, holds
 from assent.gate.preflight import Readiness, is_overdue
 from assent.gate.records import (
+    IMAGE,
     REASON,
     Action,
     Effect,
@@ -44,11 +44,10 @@ from assent.present.notes import is_unsent
 from assent.present.refusals import describe_freeze, explain_missing_type
 from assent.present.status_report import describe_next_try
 from assent.serving.web.connections.provider import find_connect_path
+from assent.serving.web.review import content, naming
 from assent.serving.web.review import history as review_history
-from assent.serving.web.review import naming
-from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review.blocks import label_arguments
-from assent.serving.web.review.content import ReviewContent, as_text, build_content
+from assent.serving.web.review.content import Pictures, ReviewContent, as_text, build_content
 from assent.serving.web.review.forms import (
     OPEN,
     Form,
@@ -62,7 +61,6 @@ from assent.serving.web.review.forms import (
 from assent.serving.web.review.history import HistoryEntry, capital
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.naming import UNSURE, VERBS, Verb
-from assent.serving.web.review.pictures import Pictures
 from assent.serving.web.shell.rendering import Badge
 from assent.serving.web.shell.times import When, day_of, relative, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
@@ -384,7 +382,7 @@ def build_card(
     may_approve = not needed.denied and counts(looking.voice, needed, action)
     stopped = describe_freeze(find_stop(found.frozen, action), action)
     sending = _sending(action, None if stopped else job, now_ms)
-    pictures = review_pictures.of_action(found, action)
+    pictures = content.of_action(found, action)
     given, verb = found.approvals.get(ActionId(action.action_id), ()), VERBS[naming.is_function(action)]
     own_yes = bool(looking.approver) and any(yes.approver == looking.approver for yes in given)
     return Card(

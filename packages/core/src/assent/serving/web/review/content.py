@@ -5,15 +5,20 @@ Pure. Independent of the viewer and of the action's outcome.
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import escape, unescape
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import parse_qsl, unquote
 
-from assent.gate.records import Action, Effect
+import msgspec
+from markupsafe import Markup
+
+from assent.engine.views.review import RunReview
+from assent.gate.records import IMAGE, Action, Asset, Effect, name_path
 from assent.gate.views import Severity
 from assent.kernel.canonical import short_digest
 from assent.kernel.domains import ascii_domain, ascii_form
@@ -23,7 +28,6 @@ from assent.present.cards import goes_to, say_who_sees
 from assent.present.next_steps import say_due
 from assent.present.status_report import describe_test
 from assent.serving.web.review import naming
-from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review.blocks import (
     DrawnBlock,
     draw_blocks,
@@ -31,13 +35,87 @@ from assent.serving.web.review.blocks import (
     find_strings,
     list_arguments,
     list_facts,
+    write_arguments,
 )
-from assent.serving.web.review.html_links import find_links, parse_tags
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.pictures import ShownPicture
-from assent.serving.web.review.preview import DrawnPreview, build_preview
+from assent.serving.web.shell import markdown
 from assent.serving.web.shell.times import When, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces, without_unseen
+
+
+class ShownPicture(Record):
+    """Only variants have an id to select them by."""
+
+    address: str
+    alt: str
+    width: int
+    height: int
+    name: str
+    title: str
+    asset_id: str
+    goes_along: bool
+
+
+class Pictures(Record):
+    """`along` is sent. `choices` are all variants, including that one."""
+
+    along: tuple[ShownPicture, ...]
+    choices: tuple[ShownPicture, ...]
+
+
+def of_action(found: RunReview, action: Action) -> Pictures:
+    """The attached pictures of an action and their alternatives."""
+    sent = {media.digest for media in action.effect.media if media.digest}
+    made = [
+        (each.channel, _show(action.run_id, each, each.metadata["digest"] in sent))
+        for each in list_pictures(found)
+    ]
+    choices = tuple(view for channel, view in made if channel == action.effect.channel)
+    of_run = {view.address: view for _, view in made}
+    along = []
+    for each in list_attached(action):
+        known = of_run.get(each.address)
+        if known is None:
+            along.append(msgspec.structs.replace(each, name="Picked from another run"))
+        else:
+            along.append(msgspec.structs.replace(known, alt=each.alt))
+    return Pictures(tuple(along), choices)
+
+
+def list_attached(action: Action) -> tuple[ShownPicture, ...]:
+    return tuple(
+        ShownPicture(name_path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
+        for media in {media.digest: media for media in action.effect.media if media.digest}.values()
+    )
+
+
+def list_unattached(found: RunReview) -> tuple[ShownPicture, ...]:
+    """Pictures without a post for their channel."""
+    channels = {action.effect.channel for action in found.actions}
+    return tuple(
+        _show(found.run.run_id, each, False) for each in list_pictures(found) if each.channel not in channels
+    )
+
+
+def list_pictures(found: RunReview) -> list[Asset]:
+    """The pictures that a run made, in gallery order."""
+    made = [each for each in found.assets if each.type == IMAGE and "digest" in each.metadata]
+    return sorted(made, key=lambda each: (each.channel or "", str(each.metadata.get("variant", "~"))))
+
+
+def _show(run_id: str, asset: Asset, goes_along: bool) -> ShownPicture:
+    facts = asset.metadata
+    return ShownPicture(
+        address=name_path(run_id, facts["digest"]),
+        alt=asset.body,
+        width=facts.get("width", 0),
+        height=facts.get("height", 0),
+        name=str(facts.get("variant", "")).capitalize() or asset.title,
+        title=asset.title,
+        asset_id=asset.asset_id,
+        goes_along=goes_along,
+    )
+
 
 # The links of a text, their targets and their anomalies. Pure, in linear time.
 #
@@ -351,7 +429,7 @@ def build_content(
         privacy=say_who_sees(action),
         preview=preview,
         size=_measure_size(action),
-        pictures=review_pictures.list_attached(action) if pictures is None else pictures,
+        pictures=list_attached(action) if pictures is None else pictures,
         blocks=draw_blocks(view.blocks, steps),
         targets=list_links(_targets(action, preview)),
         html=_html(effect.html),
@@ -525,3 +603,218 @@ def html_text(source: str) -> str:
     text = unescape(_TAG.sub("", _BLOCK.sub("\n", source)))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+# Previews content as its channel shows it: a card with its fold, a thread with counts, an e-mail, a
+# page, the arguments of a function.
+#
+# A preview is complete: text that a channel hides behind "see more" follows the fold mark. Pure.
+
+
+class PreviewPart(Record):
+    """One post: the text before the fold and after it."""
+
+    shown: tuple[UnseenPiece, ...]
+    more: tuple[UnseenPiece, ...]
+    size: str
+    fits: bool
+
+
+class DrawnPreview(Record):
+    kind: Literal["text", "post", "thread", "mail", "page", "arguments"]
+    channel: str
+    account: str
+    initial: str
+    parts: tuple[PreviewPart, ...]
+    page: Markup | None = None
+    arguments: tuple[DrawnBlock, ...] | None = ()
+    """None if the blocks of the view show everything."""
+
+
+def build_preview(action: Action, html: bool) -> DrawnPreview:
+    effect, view = action.effect, action.view
+    account = _account(effect)
+    texts = read_thread(effect) if view.preview.kind == "thread" else (effect.body,)
+    # Sanitized: only the tags, attributes and schemes that text needs.
+    page = Markup(markdown.render(effect.body).html) if view.preview.kind == "page" and html else None  # noqa: S704
+    arguments = draw_blocks(write_arguments(action)) if view.preview.kind == "arguments" else ()
+    return DrawnPreview(
+        kind=view.preview.kind if texts else "text",
+        channel=view.label,
+        account=account,
+        initial=account[:1].upper(),
+        parts=_draw_parts(action, texts or (effect.body,)),
+        page=page,
+        arguments=None if view.in_blocks else arguments,
+    )
+
+
+def read_thread(effect: Effect) -> tuple[str, ...]:
+    """The posts of a thread; none if they no longer add up to the body."""
+    parts = effect.details.get("thread")
+    if isinstance(parts, list) and len(parts) > 1 and "\n\n".join(map(str, parts)) == effect.body:
+        return tuple(map(str, parts))
+    return ()
+
+
+def _account(effect: Effect) -> str:
+    target = effect.target or {}
+    return target.get("name") or target.get("account") or effect.sender or "You"
+
+
+def _draw_parts(action: Action, texts: tuple[str, ...]) -> tuple[PreviewPart, ...]:
+    """Draw each text with its size as the channel counts, if the view knows it."""
+    view = action.view
+    body = next((field for field in view.fields if field.name == "body"), None)
+    if body is None or body.most is None or len(view.preview.sizes) != len(texts):
+        return tuple(PreviewPart(pieces(text), (), naming.size(text), True) for text in texts)
+    return tuple(
+        _draw_part(text, used, view.preview.fold, body.most, body.unit)
+        for text, used in zip(texts, view.preview.sizes, strict=True)
+    )
+
+
+def _draw_part(text: str, used: int, fold: int | None, most: int, unit: str) -> PreviewPart:
+    size = f"{used:,} of {most:,} {unit}"
+    if fold is None or used <= fold:
+        return PreviewPart(pieces(text), (), size, used <= most)
+    at = find_fold(text, fold)
+    return PreviewPart(pieces(text[:at]), pieces(text[at:]), size, used <= most)
+
+
+def find_fold(text: str, fold: int) -> int:
+    """The end of the last whole word before the fold. A line of which only a bullet or dash would be seen is
+    folded as a whole."""
+    space = max(text.rfind(" ", 0, fold), text.rfind("\n", 0, fold))
+    at = space + 1 if space > fold // 2 else fold
+    line = text.rfind("\n", 0, at) + 1
+    return at if any(each.isalnum() for each in text[line:at]) or not line else line
+
+
+# Extracts the URLs of an HTML source with their link texts, tokenizing as browsers do. Pure, in
+# linear time.
+#
+# Lists everything that a mail program might follow or load: attributes of any tag, URLs in styles,
+# and the content of comments, which some programs show.
+
+_NAME: Final = re.compile(r"/?([a-zA-Z][^\s/>]*)")
+_ATTRIBUTE: Final = re.compile(r"[\s/]*(=?[^\s/>=]+|=)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]*)))?")
+_END: Final = re.compile(r"[\s/]*>")
+_RAW_END: Final = re.compile(r"</(script|style|title|textarea|xmp|noscript|iframe)\b", re.IGNORECASE)
+_RAW: Final = frozenset({"script", "style", "title", "textarea", "xmp", "noscript", "iframe"})
+_LEADING: Final = frozenset(
+    {"href", "src", "srcset", "action", "formaction", "background", "poster", "data", "xlink:href"}
+)
+_STYLE_URL: Final = re.compile(r"url\(\s*[\"']?([^\"')]{1,2000})", re.IGNORECASE)
+_REFRESH: Final = re.compile(r"url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
+
+
+class Tag(Record):
+    name: str
+    closes: bool
+    attributes: dict[str, str]
+
+
+def find_links(source: str) -> list[tuple[str, str]]:
+    """Every URL with its link text, which a loaded URL lacks."""
+    found: list[tuple[str, str]] = []
+    url: str | None = None
+    words: list[str] = []
+
+    def close() -> None:
+        nonlocal url
+        if url is not None:
+            found.append((url, " ".join("".join(words).split())))
+        url = None
+        words.clear()
+
+    for part in _parts(source):
+        if isinstance(part, str):
+            words.append(html.unescape(part))
+        elif part.name in ("a", "area"):
+            close()
+            url = None if part.closes else part.attributes.get("href")
+            if part.name == "area":
+                words.append(part.attributes.get("alt", ""))
+                close()
+        if isinstance(part, Tag):
+            words.append(part.attributes.get("alt", "") if part.name == "img" else "")
+            found += ((each, "") for each in _loads(part))
+    close()
+    return [(url, words) for url, words in found if url.strip() and not url.startswith("#")]
+
+
+def parse_tags(source: str) -> Iterator[Tag]:
+    """Every tag in order. A style sheet becomes its `style` attribute."""
+    return (part for part in _parts(source) if isinstance(part, Tag))
+
+
+def _loads(tag: Tag) -> Iterator[str]:
+    """The URLs of a tag other than its link target."""
+    for name, value in tag.attributes.items():
+        if name == "href" and tag.name in ("a", "area"):
+            continue
+        if name == "srcset":
+            yield from (part.split()[0] for part in value.split(",") if part.strip())
+        elif name in _LEADING:
+            yield value
+        elif name == "style":
+            yield from _STYLE_URL.findall(value)
+        elif name == "content" and tag.name == "meta":
+            yield from _REFRESH.findall(value)
+
+
+def _parts(source: str, *, inner: bool = False) -> Iterator[str | Tag]:
+    """Text and tags in order. Comments and raw text (`inner`) do not nest."""
+    at = 0
+    while (start := source.find("<", at)) >= 0:
+        yield source[at:start]
+        if source.startswith("<!--", start):
+            end = -1 if inner else source.find("-->", start + 4)
+            if inner:
+                at = start + 4
+                continue
+            yield from _tags_only(source[start + 4 : end if end >= 0 else len(source)])
+            at = end + 3 if end >= 0 else len(source)
+            continue
+        named = _NAME.match(source, start + 1)
+        if named is None:
+            yield "<"
+            at = start + 1
+            continue
+        name, closes = named[1].lower(), source[start + 1] == "/"
+        attributes, at = _attributes(source, named.end())
+        if at < 0:
+            return
+        yield Tag(name, closes, attributes)
+        if name in _RAW and not closes and not inner:
+            raw_end = _RAW_END.search(source, at)
+            raw = source[at : raw_end.start() if raw_end is not None else len(source)]
+            if name == "style":
+                yield Tag("style", False, {"style": raw})
+            elif name != "script":
+                yield from _tags_only(raw)
+            at += len(raw)
+    yield source[at:]
+
+
+def _tags_only(source: str) -> Iterator[Tag]:
+    """The tags inside a comment or raw text."""
+    for part in _parts(source, inner=True):
+        if isinstance(part, Tag):
+            yield part
+
+
+def _attributes(source: str, at: int) -> tuple[dict[str, str], int]:
+    """Return a tag's attributes and its end; -1 if it does not end."""
+    found: dict[str, str] = {}
+    while True:
+        end = _END.match(source, at)
+        if end is not None:
+            return found, end.end()
+        match = _ATTRIBUTE.match(source, at)
+        if match is None:
+            return found, -1
+        value = next((part for part in match.groups()[1:] if part is not None), "")
+        found.setdefault(match[1].lower(), html.unescape(value))
+        at = match.end()

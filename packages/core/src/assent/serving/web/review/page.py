@@ -59,7 +59,6 @@ from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import find_session
 from assent.serving.web.review import card as review_card
 from assent.serving.web.review import decisions as review_decisions
-from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import problems as review_problems
 from assent.serving.web.review.access import (
     NO_LINK,
@@ -71,7 +70,7 @@ from assent.serving.web.review.access import (
     lead_back,
 )
 from assent.serving.web.review.card import Card
-from assent.serving.web.review.content import frame
+from assent.serving.web.review.content import build_preview, frame, list_unattached
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
 from assent.serving.web.review.forms import (
     ADDRESSES,
@@ -84,7 +83,6 @@ from assent.serving.web.review.forms import (
 )
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.naming import is_function, say_effect
-from assent.serving.web.review.preview import build_preview
 from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson
 from assent.serving.web.shell.console import PLACE_COOKIE, Screen, find_empty_places
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
@@ -320,7 +318,7 @@ class ReviewPages:
             "cards": cards,
             "headline": review_card.headline(cards, has_actions=bool(found.actions)),
             "others": await run_apart(review_card.others, found),
-            "loose_pictures": review_pictures.list_unattached(found),
+            "loose_pictures": list_unattached(found),
             "tried": tried,
             "goal": describe_run(found.run.inputs),
             "operator": services.effects.operators.get(found.run.operator, found.run.operator),

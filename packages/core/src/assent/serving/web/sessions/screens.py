@@ -45,8 +45,8 @@ from assent.serving.web.shell.markdown import render
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.times import short_span
 from assent.workflow import bundle as bundle_files
+from assent.workflow import text
 from assent.workflow.bundle import Bundle, BundleRefused
-from assent.workflow.text import sessions as session_text
 
 SESSIONS: Final = 25
 
@@ -387,7 +387,7 @@ def _html(made: Bundle, tell: Callable[[int], str]) -> str:
 
 
 def _text(made: Bundle, tell: Callable[[int], str]) -> str:
-    return session_text.write_markdown(made, bundles.fold_lineage, tell)
+    return text.write_markdown(made, bundles.fold_lineage, tell)
 
 
 def _file_name(made: Bundle) -> str:
