@@ -92,6 +92,7 @@ async def test_google_and_hubspot_are_connected_by_consent(site: Site) -> None:
     await allow(page, "Google Search Console", "Google")
     await page.get_by_role("radio", name="https://example.org/").check()
     await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("status")).to_contain_text("Saved")
 
     await page.locator(".crumbs").get_by_role("link", name="Connections").click()
     await page.get_by_role("link", name="Connect HubSpot").click()
@@ -135,6 +136,7 @@ async def test_every_state_of_the_pages_is_readable_by_everybody(site: Site, wid
     await allow(at.page, "Google Analytics 4", "Google")
     await at.check()
     await at.page.get_by_role("button", name="Save").click()
+    await expect(at.page.get_by_role("status")).to_contain_text("Saved")
     await at.page.locator("summary", has_text="Disconnect").click()
     await at.check()
     await at.goto("/connect/ga4?choose=1")

@@ -207,7 +207,7 @@ async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_
     await card.get_by_role("button", name="Ask for changes").click()
 
     await expect(card.get_by_role("status")).to_be_in_viewport()
-    assert await at.page.evaluate("document.activeElement.id") == f"action-{decided}"
+    await expect(card).to_be_focused()
     await at.check()
 
     await at.goto(f"/runs/{run.run_id}?action={decided}&open=approve")

@@ -88,12 +88,15 @@ async def test_what_happened_while_the_connection_was_lost_is_there_when_it_is_b
 
 async def test_a_paused_page_stays_as_it_is_until_it_is_resumed(screen: OpenScreen, server: Server) -> None:
     at = await screen("/inbox")
-    await at.ready()
+    other = await screen("/inbox", context=at.page.context)
+    for each in (at, other):
+        await each.ready()
     before = await at.page.locator("[data-row]").count()
     await at.page.locator(".user-menu summary").click()
     await at.page.get_by_role("button", name="Pause live updates").click()
-    await server.stage(post(body="Prepared while the page was paused by whoever looks at it."))
     await expect(at.page.get_by_text("Paused.")).to_be_visible()
+    await server.stage(post(body="Prepared while the page was paused by whoever looks at it."))
+    await expect(other.page.locator("[data-row]")).to_have_count(before + 1)
     assert await at.page.locator("[data-row]").count() == before
 
     await at.page.get_by_role("button", name="Resume live updates").click()

@@ -50,5 +50,6 @@ async def test_the_zone_of_the_browser_is_taken_when_a_person_first_signs_in(
     await expect(at.page.get_by_label("Show times in")).to_have_value(zone if "/" in zone else "")
     await at.page.get_by_label("Show times in").select_option("Europe/Oslo")
     await at.page.get_by_role("button", name="Save the time zone").click()
+    await expect(at.page).to_have_url(re.compile("did=zone"))
     await at.goto("/audit")
     await expect(at.page.locator("main")).to_contain_text("Times in Europe/Oslo")

@@ -162,7 +162,9 @@ async def test_the_graph_shows_the_fork_and_leads_to_every_step(
 async def test_a_comment_is_copied_with_one_press(screen: OpenScreen, past: Past) -> None:
     at = await screen(f"{past.session}?node=3")
     await at.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await at.page.get_by_role("button", name="Copy: Fix the description of workflow_next").click()
+    button = at.page.get_by_role("button", name="Copy: Fix the description of workflow_next")
+    await button.click()
+    await expect(button).to_have_text("Copied")
     copied = await at.page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("`src/mcp/tool-descriptions.ts:79` **Fix the description of workflow_next**")
 
