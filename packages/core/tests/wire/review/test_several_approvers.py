@@ -8,18 +8,22 @@ from typing import Any
 
 import httpx
 import pytest
+from packages.core.tests.wire.review.test_inbox import batch
 from packages.core.tests.wire.review.test_people_and_approvers import invited, two_people
+from packages.core.tests.wire.review.test_plans import set_policy
 from tests.support.own_sql import bind_marks
-from tests.support.review.kit import Server, mail, post
+from tests.support.review.kit import Server, forms, mail, post
 
 from assent.engine.actions.execution import ExecutionOrder
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members
 from assent.engine.people.people import Role
 from assent.gate.effects import EXECUTE
-from assent.gate.records import Action
+from assent.gate.policy import Policy, Requirement
+from assent.gate.records import Action, Assurance
 from assent.gate.views import Severity
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId
+from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Single
 from assent.use_cases import executions
@@ -214,3 +218,71 @@ async def test_an_approver_who_asks_for_changes_takes_only_their_own_approval_ba
     await server.decide(ada, action.run_id, action.action_id, "ask", text="Shorter.")
     await approve(server, action, lin)
     assert (await server.action(action.action_id)).status == "awaiting_approval"
+
+
+async def test_a_run_counts_as_decided_what_no_longer_waits_for_anyone(server: Server) -> None:
+    await two_people(server)
+    soon = server.clock.now_ms() + HOUR_MS
+    run = await server.stage(mail(60), post(body="One."), post(body="Two.", expires_ms=soon))
+    letter, one = [await server.action(each.id) for each in run.actions[:2]]
+    ada, grace = [await invited(server, name) for name in ("Ada", "Grace")]
+    await approve(server, letter, ada)
+    await approve(server, one, ada)
+    server.clock.advance(hours=2)
+    for browser, decided in ((ada, 1), (grace, 1)):
+        assert f'<progress max="3" value="{decided}"' in await server.page(browser, run.run_id)
+    await approve(server, letter, grace)
+    assert '<progress max="3" value="2"' in await server.page(ada, run.run_id)
+
+
+ALL_BY_TWO = Policy(
+    low=Requirement(Assurance.PERSON, approvers=2),
+    medium=Requirement(Assurance.PERSON, approvers=2),
+    high=Requirement(Assurance.PERSON, approvers=2),
+)
+
+
+async def test_the_first_of_two_people_sends_nothing_by_a_batch_and_is_told_so(server: Server) -> None:
+    await server.app.prepare()
+    await set_policy(server, ALL_BY_TWO)
+    run = await server.stage(*(post("site", connector="site", body=f"Note {n}: a line.") for n in (1, 2)))
+    ids = [each.id for each in run.actions]
+    ada, grace = [await invited(server, name) for name in ("Ada", "Grace")]
+
+    asked = await batch(server, ada, "approve", *ids)
+    [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
+    assert ("then", "send", "") not in sure.buttons
+    assert asked.text.count("<strong>1 of 2</strong>") == 2
+    answer = await ada.post(sure.address, data={**sure.fields, "then": "send"})
+    assert answer.headers["location"] == "/inbox?did=approve&count=2&half=2"
+    said = (await ada.get(answer.headers["location"])).text
+    assert "2 approved" not in said and "on their way" not in said and "2 approvals recorded" in said
+
+    asked = await batch(server, grace, "approve", *ids)
+    [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
+    assert ("then", "send", "") in sure.buttons
+    answer = await grace.post(sure.address, data={**sure.fields, "then": "send"})
+    assert answer.headers["location"] == "/inbox?did=send&count=2&sent=2"
+
+
+async def test_a_plan_says_which_approval_is_not_the_last_and_leaves_out_what_one_has_approved(
+    server: Server,
+) -> None:
+    await two_people(server)
+    run = await server.stage(mail(60), post(body="One."))
+    letter, one = [await server.action(each.id) for each in run.actions]
+    ada = await server.owner(name="Ada")
+    address = f"/runs/{run.run_id}/plan"
+
+    page = (await ada.get(address)).text
+    assert page.count("<strong>1 of 2</strong>") == 1
+    assert "Approve 2, send 1" in page
+    shown = next(each for each in forms(page) if each.address == address)
+    assert ("then", "send", "") in shown.buttons
+    await approve(server, letter, ada)
+    page = (await ada.get(address)).text
+    [shown] = [each for each in forms(page) if each.address == address]
+    digests = {name for name in shown.fields if name.startswith("digest.")}
+    assert digests == {f"digest.{one.action_id}"}
+    assert "<strong>1 of 2</strong>" not in page
+    assert f'href="{address}"' not in await server.page(ada, run.run_id)

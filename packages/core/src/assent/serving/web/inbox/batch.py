@@ -37,7 +37,7 @@ from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
 from assent.serving.web.review.content import build_content
 from assent.serving.web.review.decisions import read_comment
-from assent.serving.web.review.forms import may_be_batched, sends_at_once
+from assent.serving.web.review.forms import completes, may_be_batched, sends_at_once
 from assent.serving.web.review.history import capital
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.problems import describe_batch, find_needed
@@ -134,9 +134,12 @@ async def decide(visit: Visit) -> Response:
         await _ask_to_confirm(visit, refusal, assurance, form)
         raise PageRefused(_explain(refusal)) from None
     said = {"did": decision, "count": len(decided)}
+    approved = [each for each in decided if state_of(each) == APPROVED]
+    if decision == "approve" and (half := len(decided) - len(approved)):
+        said["half"] = half
     frozen = await visit.read(lambda: find_freeze(decided))
-    if (decision == SEND_ALL or form.get("then") == "send") and decision != "reject" and frozen is None:
-        said |= {"did": "send", "sent": sum(map(_sends, decided))}
+    if (decision == SEND_ALL or form.get("then") == "send") and approved and frozen is None:
+        said |= {"did": "send", "sent": sum(map(_sends, approved))}
     back = form.get("back", "")
     here = back if back.startswith("/inbox?") else "/inbox?"
     return visit.go(f"{here}{'' if here.endswith('?') else '&'}{urlencode(said)}")
@@ -175,14 +178,16 @@ async def _ask(
     if decision not in DECISIONS or (missing and decision == "approve"):
         raise PageRefused(NOT_TOGETHER)
     digests = {action.action_id: action.digest for action in found}
+    half = await visit.read(lambda: find_half(visit, found))
     values = {
         "decision": decision,
+        "half": half,
         "stopped": await visit.read(lambda: find_freeze(found)),
         "items": await run_apart(_list_items, found, visit.now_ms),
         "kinds": Counter(action.view.noun for action in found).most_common(),
         "at_once": all(map(sends_at_once, found)),
         "act": naming.VERBS[all(map(naming.is_function, found))],
-        "sends": sum(map(_sends, found)),
+        "sends": sum(_sends(each) for each in found if each.action_id not in half),
         "unready": await _list_unready(visit, found) if decision == "approve" else [],
         "nonce": visit.nonce(nonce_subject(decision, {str(key): value for key, value in digests.items()})),
         "wrong": wrong,
@@ -207,6 +212,19 @@ def _find(visit: Visit, picked: list[str], state: State = AWAITING) -> Transacti
     if not open_still:
         raise PageRefused(CHANGED)
     return tuple(sorted(found, key=lambda each: (each.created_ms, each.run_id, each.position)))
+
+
+def find_half(visit: Visit, found: tuple[Action, ...]) -> Transaction[dict[str, str]]:
+    """Return "1 of 2" for each action that still waits for another person once this one has approved it."""
+    half = dict[str, str]()
+    for action in found:
+        line = yield from inbox.find_line(visit.person, action.action_id)
+        decider = visit.decider(action.workspace_id, visit.now_ms, Assurance.PASSKEY)
+        if line is not None:
+            needed = line.policy.require(action)
+            if not completes(needed, line.approvals, decider.speak(visit.now_ms), action):
+                half[action.action_id] = f"{len(line.approvals) + 1} of {needed.approvers}"
+    return half
 
 
 def find_freeze(found: tuple[Action, ...]) -> Transaction[Freeze | None]:

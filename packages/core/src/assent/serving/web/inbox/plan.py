@@ -19,12 +19,12 @@ from assent.engine.people import members, proofs
 from assent.engine.views import inbox, review
 from assent.gate.gate import SeenVersion
 from assent.gate.policy import RANK, Policy, suffices
-from assent.gate.records import Action, reached_addresses
+from assent.gate.records import Action, is_with_agent, reached_addresses
 from assent.gate.transitions import AWAITING, state_of
-from assent.kernel.ids import RunId, is_uuid
+from assent.kernel.ids import ActionId, RunId, is_uuid
 from assent.ports import Begin, Transaction
 from assent.present.refusals import explain_missing_type
-from assent.serving.web.inbox.batch import find_freeze, nonce_subject, read_digests, show_item
+from assent.serving.web.inbox.batch import find_freeze, find_half, nonce_subject, read_digests, show_item
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
 from assent.serving.web.review.decisions import read_comment
@@ -57,8 +57,10 @@ async def _draw(visit: Visit, run_id: str, left: Sequence[tuple[str, str]] = ())
     waiting = await visit.read(lambda: _find_waiting(visit, run_id))
     found = _choose(visit, waiting)
     actions = tuple(action for action, _ in found)
+    half = await visit.read(lambda: find_half(visit, actions))
     values = {
         "left": left,
+        "half": half,
         "apart": [naming.say_effect(each) for each, _ in waiting if each not in actions],
         "run_id": run_id,
         "items": await run_apart(_list_items, actions, visit.now_ms),
@@ -66,7 +68,7 @@ async def _draw(visit: Visit, run_id: str, left: Sequence[tuple[str, str]] = ())
         "sums": sum_money(actions),
         "people": sorted(frozenset().union(*map(reached_addresses, actions))),
         "final": [naming.say_effect(each) for each in actions if each.view.undo is None],
-        "sends": sum(each.view.executes == "server" for each in actions),
+        "sends": sum(each.view.executes == "server" for each in actions if each.action_id not in half),
         "nonce": visit.nonce(
             nonce_subject(f"plan {run_id}", {each.action_id: each.digest for each in actions})
         ),
@@ -123,15 +125,20 @@ def find_plan(visit: Visit, run_id: str) -> Transaction[Waiting]:
 
 
 def _find_waiting(visit: Visit, run_id: str) -> Transaction[Waiting]:
-    """Return what waits of a run that this person may see, in its order."""
+    """Return what waits of a run for this person, in its order: neither with its agent nor approved by them already."""
     run = (yield from review.find_anywhere(RunId(run_id))) if is_uuid(run_id) else None
     if run is None or not (yield from members.may_see(visit.person, run.workspace_id)):
         raise PageRefused(NOT_FOUND)
     effects = visit.services.for_workspace(run.workspace_id).effects
     found = []
-    for each in (yield from review.read_review(run, effects)).actions:
+    read = yield from review.read_review(run, effects)
+    approver = visit.decider(run.workspace_id, visit.now_ms).approver
+    for each in read.actions:
         seen = yield from inbox.find(visit.person, each.action_id)
-        if seen is not None and state_of(seen[0]) == AWAITING and not seen[0].is_expired(visit.now_ms):
+        if seen is None or state_of(seen[0]) != AWAITING or seen[0].is_expired(visit.now_ms):
+            continue
+        given = read.approvals.get(ActionId(each.action_id), ())
+        if not is_with_agent(seen[0]) and approver not in {yes.approver for yes in given}:
             found.append(seen)
     return tuple(sorted(found, key=lambda each: each[0].position))
 

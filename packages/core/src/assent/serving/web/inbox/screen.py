@@ -322,6 +322,9 @@ def _describe_batch(visit: Visit) -> str:
     sent = whole_number(visit.query("sent"), 3) or count
     if did not in DID or count is None:
         return ""
+    if half := whole_number(visit.query("half"), 3):
+        rest = f" {count - half} approved." if count > half else ""
+        return f"{half} approvals recorded; another person must approve, too.{rest}"
     return f"{count} approved, {sent} on their way out." if sent != count else f"{count} {DID[did]}."
 
 

@@ -16,7 +16,7 @@ from assent.engine.core.jobs import JobState
 from assent.engine.views.review import Earlier, RunReview
 from assent.extensions.effect_types import render_value
 from assent.gate.effects import EffectTypes
-from assent.gate.policy import Requirement, counts, holds
+from assent.gate.policy import counts
 from assent.gate.preflight import Readiness, is_overdue
 from assent.gate.records import (
     IMAGE,
@@ -53,6 +53,7 @@ from assent.serving.web.review.forms import (
     Form,
     FormContext,
     build_forms,
+    completes,
     list_fields,
     may_be_batched,
     permits,
@@ -396,7 +397,7 @@ def build_card(
         needed=needed.approvers,
         given=len(given),
         own_yes=own_yes,
-        completes=_completes(needed, given, action, looking),
+        completes=completes(needed, given, looking.voice, action),
         is_step=action.is_step,
         with_agent=is_with_agent(action),
         via=naming.name_inside(view.via),
@@ -492,15 +493,6 @@ def _last_attempt(action: Action, job: SendJob | None, now_ms: int, stopped: str
     said = as_text(action.metadata.get("lastAttempt"))
     again = describe_next_try(action, now_ms) if not stopped else ""
     return f"{said.removesuffix('.')}. {again}" if said and again else said
-
-
-def _completes(
-    needed: Requirement, given: Iterable[GivenApproval], action: Action, looking: FormContext
-) -> bool:
-    if needed.approvers == 1 and not needed.groups:
-        return True
-    voices = {each.approver: each.voice for each in given} | {looking.approver: looking.voice}
-    return holds(voices.values(), needed, action)
 
 
 def _approval(found: RunReview, action: Action, now_ms: int) -> Approved | None:

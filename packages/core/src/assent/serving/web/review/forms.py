@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.remainder import AGAIN_AS
 from assent.gate.effects import ARGUMENTS, EffectTypes
-from assent.gate.policy import suffices
+from assent.gate.policy import Requirement, holds, suffices
 from assent.gate.records import Action, Assurance, Effect, Voice, is_erased
 from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, FAILED, RETRYABLE, UNKNOWN, state_of
@@ -154,6 +155,14 @@ def sends_at_once(action: Action) -> bool:
 
 BATCH: Final = frozenset({Severity.LOW})
 """Severities for batch decisions: nothing leaves for another service or person."""
+
+
+def completes(needed: Requirement, given: Iterable[GivenApproval], voice: Voice, action: Action) -> bool:
+    """Whether this person's approval would be the last one that is missing."""
+    if needed.approvers == 1 and not needed.groups:
+        return True
+    voices = {each.approver: each.voice for each in given} | {voice.approver: voice}
+    return holds(voices.values(), needed, action)
 
 
 def may_be_batched(action: Action) -> bool:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
-from assent.gate.policy import Policy, holds, suffices
+from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance, Voice
 from assent.gate.transitions import FAILED, state_of
@@ -27,7 +27,14 @@ from assent.present.refusals import SIGNED_IN_ANSWER
 from assent.serving.web.people.confirming import Confirming, Consequence
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.blocks import list_arguments, list_facts
-from assent.serving.web.review.forms import ARGUMENT, OPEN, RejectedForm, locate_problems, sends_at_once
+from assent.serving.web.review.forms import (
+    ARGUMENT,
+    OPEN,
+    RejectedForm,
+    completes,
+    locate_problems,
+    sends_at_once,
+)
 from assent.serving.web.review.naming import is_function, say_effect, shorten_value
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem
 from assent.use_cases.decisions import read_readiness
@@ -170,8 +177,8 @@ async def ask_to_confirm(
     if not suffices(viewer.assurance, needed):
         what = describe(action, decision, form)
         asked = policy.require(action)
-        voices = (*(each.voice for each in given), Voice(viewer.approver, viewer.reach, 0, viewer.role))
-        if decision == "approve" and asked.approvers > 1 and not holds(voices, asked, action):
+        voice = Voice(viewer.approver, viewer.reach, 0, viewer.role)
+        if decision == "approve" and asked.approvers > 1 and not completes(asked, given, voice, action):
             count = f"{len(given) + 1} of {asked.approvers}"
             text = f"{what.text} Nothing happens before another person has approved it, too."
             title, button = "Record your approval?", f"Record my approval, {count}"
