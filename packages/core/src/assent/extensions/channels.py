@@ -39,7 +39,7 @@ from assent.gate.records import Effect
 from assent.gate.views import Field, HandField, Undo
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, from_record
 from assent.ports import ConnectionContext, Context, Delivery
 
 if TYPE_CHECKING:
@@ -298,18 +298,8 @@ def declare_channel(operator: Operator, declared: Any) -> ChannelEffect:
             place=place,
             fix="Write operator.channel(assent.EffectType(…)).",
         )
-    options = EffectOptions(
-        risk=declared.risk,  # type: ignore[arg-type]  # checked below
-        reversible=declared.reversible,
-        delivery=Delivery("none"),
-        channel=declared.channel,
-        verb=declared.verb,
-        executor_tool=declared.executor_tool,
-        approval_executes=declared.approval_executes,
-        timeout_seconds=None,
-        schedulable=declared.schedulable,
-        title=declared.noun,
-        without=declared.without,
+    options = from_record(
+        EffectOptions, declared, delivery=Delivery("none"), timeout_seconds=None, title=declared.noun
     )
     options = check_options(options, place)
     check_shape(declared.shape, place)

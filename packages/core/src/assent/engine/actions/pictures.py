@@ -17,6 +17,7 @@ from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_MS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.structs import from_record, from_row
 from assent.ports import NotSent, Picture, Row, Store, Transaction
 from assent.sql.loader import statements
 
@@ -30,14 +31,11 @@ def keep(
     if not (yield from has_room(workspace_id, sum(len(picture.content) for picture in pictures))):
         raise Refusal(Reason.TOO_MANY_PICTURES)
     for picture in pictures:
-        yield statements.insert_picture(
+        yield from_record(
+            statements.insert_picture,
+            picture,
             workspace_id=workspace_id,
-            digest=picture.digest,
-            content_type=picture.content_type,
-            width=picture.width,
-            height=picture.height,
             size=len(picture.content),
-            content=picture.content,
             created_ms=now_ms,
         )
         yield from show(workspace_id, run_id, picture.digest)
@@ -163,11 +161,4 @@ def forget_unused(now_ms: int, most: int) -> Transaction[int]:
 
 
 def _picture(row: Row) -> Picture:
-    return Picture(
-        content=bytes(row["content"]),
-        content_type=row["content_type"],
-        width=row["width"],
-        height=row["height"],
-        alt="",
-        digest=row["digest"],
-    )
+    return from_row(Picture, row, content=bytes(row["content"]), alt="")

@@ -29,7 +29,7 @@ from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from assent.kernel.refusals import Refusal
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, from_row
 from assent.ports import Transaction
 from assent.ports.notifiers import Notification, NotificationReceipt
 from assent.present.notes import (
@@ -539,13 +539,7 @@ def enqueue_due(now_ms: int, most: int) -> Transaction[int]:
         named = about.setdefault((row["home"], row["target_id"]), [])
         if (action := (row["workspace_id"], row["action_id"])) not in named:
             named.append(action)
-        yield statements.note_reminder(
-            workspace_id=row["workspace_id"],
-            target_id=row["target_id"],
-            action_id=row["action_id"],
-            kind=row["kind"],
-            now_ms=now_ms,
-        )
+        yield from_row(statements.note_reminder, row, now_ms=now_ms)
     for (home, target_id), named in about.items():
         yield from enqueue_reminder(WorkspaceId(home), target_id, named, now_ms)
     return len(rows)

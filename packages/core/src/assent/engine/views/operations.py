@@ -15,7 +15,7 @@ from assent.gate.policy import Policy
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS, HOUR_MS
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, from_row
 from assent.kernel.times import parse_time
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
@@ -109,18 +109,13 @@ def _age_bounds(now_ms: int) -> list[tuple[str, str]]:
 def _read_decision(row: Row) -> RecordedDecision:
     facts = _OBJECT.decode(row["body"])
     shown_ms = parse_time(str(facts.get("shownAt", "")))
-    return RecordedDecision(
-        action_id=row["action_id"],
-        run_id=row["run_id"],
-        at_ms=row["at_ms"],
+    return from_row(
+        RecordedDecision,
+        row,
         approved=row["kind"] == "action_approve",
         unchanged=facts.get("revision") == 1,
         waited_ms=max(0, row["at_ms"] - row["created_ms"]),
         looked_ms=max(0, row["at_ms"] - shown_ms) if shown_ms is not None else None,
-        risk=row["risk"],
-        proposed_by=row["proposed_by"],
-        channel=row["channel"],
-        verb=row["verb"],
         by=str(facts.get("by", "")),
         is_step=row["executor_tool"] == "workflow_advance",
     )

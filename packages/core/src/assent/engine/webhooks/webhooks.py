@@ -43,7 +43,7 @@ from assent.kernel.limits import (
     SECOND_MS,
     WEBHOOK_RETENTION_MS,
 )
-from assent.kernel.structs import Record, WireRecord, from_row
+from assent.kernel.structs import Record, WireRecord, from_record, from_row
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -174,18 +174,13 @@ def drop(new: NewDelivery, now_ms: int) -> Transaction[None]:
 
 
 def _insert(new: NewDelivery, state: State, now_ms: int) -> Transaction[bool]:
-    rows = yield statements.insert_webhook_delivery(
-        workspace_id=new.workspace_id,
-        delivery_id=new.delivery_id,
-        run_id=new.run_id,
-        type=new.type,
-        url=new.url,
+    rows = yield from_record(
+        statements.insert_webhook_delivery,
+        new,
         body=new.body.decode(),
         state=state,
         next_try_ms=now_ms if state == "waiting" else None,
         ended_ms=None if state == "waiting" else now_ms,
-        subscription_id=new.subscription_id,
-        action_id=new.action_id,
         now_ms=now_ms,
     )
     return bool(rows)

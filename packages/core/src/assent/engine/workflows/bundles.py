@@ -91,13 +91,10 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
     numbers = {event.seq: number for number, event in enumerate(kept, 1)}
     if not {row["event_seq"] for row in (*nodes, *checkpoints)} <= numbers.keys():
         raise stored.Tampered(f"run {run_id} has steps that its log does not know")
-    exported = ExportedRun(
+    exported = from_row(
+        ExportedRun,
+        row,
         run_id=run_id,
-        workflow_id=row["workflow_id"],
-        workflow_hash=row["workflow_hash"],
-        name=row["name"],
-        created_ms=row["created_ms"],
-        updated_ms=row["updated_ms"],
         nodes=[_node(each, numbers) for each in nodes],
         answers=[_answer(each, run_id) for each in answers],
         checkpoints=[
@@ -147,16 +144,12 @@ def _gives_tokens(run_id: RunId, series: int, node: Row) -> bool:
 
 
 def _node(row: Row, numbers: dict[int, int]) -> ExportedNode:
-    return ExportedNode(
-        node=row["node"],
-        parent=row["parent"],
-        step_key=row["step_key"],
-        title=row["title"],
-        notes=row["notes"],
+    return from_row(
+        ExportedNode,
+        row,
         artifacts=json.loads(row["artifacts"]),
         snapshot=json.loads(row["snapshot"]),
         event_seq=numbers[row["event_seq"]],
-        created_ms=row["created_ms"],
     )
 
 
@@ -170,15 +163,13 @@ def _answer(row: Row, run_id: RunId) -> ExportedAnswer:
     for branch in (each for name in _BRANCHES for each in given.get(name, ()) if "stateToken" in each):
         mark = f"<this server's stateToken of node {place(branch['stateToken'], run_id).node}>"
         text, kept = (part.replace(branch["stateToken"], mark) for part in (text, kept))
-    return ExportedAnswer(
-        node=row["node"],
-        edge=row["edge"],
-        child=row["child"],
+    return from_row(
+        ExportedAnswer,
+        row,
         at=place(state, run_id).node,
         attempt=place(ack, run_id).attempt if ack is not None else 0,
         answer=json.loads(kept) | {"ackToken": ack is not None},
         text=text.replace(ack, _ACK_MARK) if ack is not None else text,
-        created_ms=row["created_ms"],
     )
 
 
@@ -242,12 +233,9 @@ def _snapshot(node: ExportedNode) -> Snapshot:
 
 
 def _new_node(node: ExportedNode, snapshot: Snapshot) -> stored.NewNode:
-    return stored.NewNode(
-        node=node.node,
-        parent=node.parent,
-        step_key=node.step_key,
-        title=node.title,
-        notes=node.notes,
+    return from_record(
+        stored.NewNode,
+        node,
         artifacts=stored.artifacts_text(node.artifacts),
         snapshot=encode_snapshot(snapshot),
         is_complete=snapshot.is_complete,
@@ -369,14 +357,12 @@ def _import_run(
             now_ms=node.created_ms,
         )
     for each in run.checkpoints:
-        yield statements.insert_workflow_checkpoint(
+        yield from_record(
+            statements.insert_workflow_checkpoint,
+            each,
             workspace_id=workspace_id,
             run_id=run_id,
-            node=each.node,
-            digest=each.digest,
-            notes=each.notes,
             event_seq=numbers[each.event_seq],
-            created_ms=each.created_ms,
         )
     yield statements.touch_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=run.updated_ms)
     for given in run.answers:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from assent.kernel.patterns import ASCII_ONLY, is_ascii_only
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, from_record
 from assent.kernel.texts import quote
 from assent.workflow.definition import constructs
 from assent.workflow.definition.constructs.prompts import EXECUTOR, EXECUTOR_MEANS, METRICS, write_list
@@ -63,20 +63,14 @@ def compile_definition(
     nodes = _with_metrics(
         tuple(node for node in lowering.nodes if node is not None), top, definition.metrics_profile
     )
-    program = Program(
+    program = from_record(
+        Program,
+        definition,
         format=PROGRAM_FORMAT,
-        id=definition.id,
-        name=definition.name,
-        description=definition.description,
-        version=definition.version,
         nodes=nodes,
         top=top,
         preamble=tuple(lowering.bind(text, "$") for text in _preamble(definition)),
-        about=definition.about,
-        examples=definition.examples,
-        model_tier=definition.model_tier,
         preferences=definition.recommended_preferences,
-        references=definition.references,
     )
     _warn_of_ascii(nodes, lowering)
     return Compiled(program, workflow_hash(program), tuple(lowering.warnings))

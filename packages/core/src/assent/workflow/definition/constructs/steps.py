@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.structs import from_row
 from assent.workflow.contracts.registry import REGISTRY
 from assent.workflow.definition.constructs.prompts import (
     confirmation_text,
@@ -131,13 +132,7 @@ def lower_contract(written: dict[str, Any] | None, lowering: Lowering, path: str
         return None
     required = written.get("required", True)
     if "schema" in written:
-        return Contract(
-            ref=written.get("contractRef", written["kind"]),
-            required=required,
-            kind=written["kind"],
-            schema=written["schema"],
-            example=written["example"],
-        )
+        return from_row(Contract, written, ref=written.get("contractRef", written["kind"]), required=required)
     ref = written["contractRef"]
     if ref not in REGISTRY:
         lowering.warn(
