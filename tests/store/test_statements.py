@@ -8,8 +8,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from assent.gate.records import Action
 from assent.ports import Statement
 from assent.sql.components import check_component, list_core_tables, list_tables
@@ -49,7 +47,6 @@ def test_sqlite_understands_every_statement(tmp_path: Path) -> None:
             assert tuple(column[0] for column in asked.description)[: len(FIELDS)] == FIELDS
 
 
-@pytest.mark.anyio
 async def test_postgresql_understands_every_statement(postgres_url: str) -> None:
     import asyncpg
 

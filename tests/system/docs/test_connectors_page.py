@@ -18,8 +18,6 @@ from assent.gate.records import Assurance
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.provider_server import Outcome, all_serving
 
-pytestmark = pytest.mark.anyio
-
 PAGE = "connectors.md"
 TOOL = "acme_social_mastodon_toot"
 TEXT = "The importer reads a million rows in nine seconds since Tuesday."

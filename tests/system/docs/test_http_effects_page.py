@@ -38,7 +38,6 @@ def test_the_table_names_every_key_of_a_section() -> None:
     assert [key for key in _KEYS if f"`{key}" not in table] == []
 
 
-@pytest.mark.anyio
 async def test_the_settings_of_the_page_refund_a_customer_once(
     stub: StubServer,
     tmp_path: Path,

@@ -70,7 +70,6 @@ def test_the_example_of_the_error_messages_is_valid(tmp_path: Path) -> None:
     assert [each.name for each in PeopleFile(file).entries] == ["Grace Hopper"]
 
 
-@pytest.mark.anyio
 async def test_the_mail_server_of_the_page_mails_a_link_that_signs_in(tmp_path: Path) -> None:
     inbox = Inbox()
     async with mail_server(inbox) as port:
@@ -92,7 +91,6 @@ async def test_the_mail_server_of_the_page_mails_a_link_that_signs_in(tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.anyio
 async def test_the_issuer_of_the_page_signs_its_people_in(tmp_path: Path) -> None:
     with running_provider() as provider:
         given = settings_of(2, tmp_path, oidc_issuer=provider.url)

@@ -15,7 +15,7 @@ from tests.support.surfaces import signed_in
 
 from assent.gate.records import Assurance
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_database]
+pytestmark = pytest.mark.own_database
 
 PAGE = "storage.md"
 TOOL = "acme_books_enter"

@@ -30,7 +30,7 @@ from tests.support.warm_shell import WarmCommands
 
 from assent.cli.mcp_config import CLIENTS
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 SECONDS = 60.0
 BODY = "The tide table for June is out."

@@ -33,7 +33,7 @@ from tests.support.sqlite_files import new_sqlite
 
 from assent.net import addresses
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.interop]
+pytestmark = [pytest.mark.slow, pytest.mark.interop]
 
 CLAUDE = next(iter(ROOT.glob(".node/node_modules/@anthropic-ai/claude-code-linux-*/claude")), None)
 ABOUT_ITSELF = "https://claude.ai/oauth/claude-code-client-metadata"

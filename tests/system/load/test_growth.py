@@ -30,7 +30,7 @@ from assent.engine.people import people
 from assent.engine.people.people import OWNER
 from assent.ports import Bound, Rows
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.prove, pytest.mark.own_database]
+pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.own_database]
 
 ROWS: Final = rounds(20_000, 100_000)
 FEW: Final = 2_000

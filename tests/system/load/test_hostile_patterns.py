@@ -364,7 +364,6 @@ async def gate(tmp_path: Path) -> AsyncIterator[Gate]:
         await made.close()
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("tool", [SOLD, BOUGHT])
 async def test_a_text_that_backtracks_for_ever_is_refused_at_once(gate: Gate, tool: str) -> None:
     assert NAMED[0] == ("0", "note0", "^(a+)+$")
@@ -373,7 +372,6 @@ async def test_a_text_that_backtracks_for_ever_is_refused_at_once(gate: Gate, to
     assert refused.payload["problems"][0]["path"] == "note0"
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("tool", [SOLD, BOUGHT])
 async def test_a_server_answers_others_while_it_searches(gate: Gate, tool: str) -> None:
     async def ask() -> None:

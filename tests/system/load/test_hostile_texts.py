@@ -14,8 +14,6 @@ from tests.support.effort import PROVE
 from tests.support.loop_probe import Probe, longest_wait_ms, probed
 from tests.support.surfaces import Outcome, Surface
 
-pytestmark = pytest.mark.anyio
-
 HELD_MS: Final = 50
 """What a callback may take of the event loop."""
 WAIT_MS: Final = 250

@@ -11,8 +11,6 @@ from tests.support.sqlite_files import new_sqlite
 from tests.support.wrap.kit import Wrapped
 from tests.system.load.test_hostile_texts import HELD_MS
 
-pytestmark = pytest.mark.anyio
-
 PAIRS = [{"key": number, "other": [number]} for number in range(32_000)]
 """About a megabyte of small objects, which are dear to look through."""
 

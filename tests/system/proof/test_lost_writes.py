@@ -19,12 +19,7 @@ from assent.processes.system_clock import SystemClock
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.standalone import provider_process
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.prove,
-    pytest.mark.slow,
-    pytest.mark.skipif(binaries() is None, reason=MISSING),
-]
+pytestmark = [pytest.mark.prove, pytest.mark.slow, pytest.mark.skipif(binaries() is None, reason=MISSING)]
 
 TURNS = rounds(1, 4)
 """Failovers, each of a pair of its own."""

@@ -36,7 +36,7 @@ from assent_conform.emulators.slack_app import ADDRESS, SignedTap, SlackApp
 from assent_conform.testing.ledger import Ledger
 from assent_notify.slack import KIND
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.prove]
+pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
 CLEO = "U0CLEO"
 STEPS = (

@@ -12,7 +12,7 @@ from tests.support.examples.fixtures import OpenExample
 from assent.gate.records import Assurance
 from assent.gate.views import Text
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_database]
+pytestmark = pytest.mark.own_database
 
 TOOL = "acme_database_migrate"
 SQL = "CREATE TABLE colours (name text PRIMARY KEY);\nINSERT INTO colours VALUES ('red');"

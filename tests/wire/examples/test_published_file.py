@@ -8,8 +8,6 @@ import pytest
 from tests.support.actions.kit import APPROVE, EXECUTE, Gate
 from tests.support.examples.fixtures import OpenExample
 
-pytestmark = pytest.mark.anyio
-
 TOOL = "acme_site_publish"
 HTML = "<!doctype html>\n<title>Hello</title>\n"
 

@@ -13,8 +13,6 @@ from tests.support.examples.fixtures import EXAMPLES, OpenExample
 
 from assent.gate.records import Assurance
 
-pytestmark = pytest.mark.anyio
-
 TOOL = "acme_billing_refund"
 WANTED = {"customer": "cus_1", "amount": "12.50 EUR", "reason": "It broke."}
 

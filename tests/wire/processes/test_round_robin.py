@@ -20,8 +20,6 @@ from assent.gate.records import Status
 from assent.serving.web.shell import live
 from assent.serving.web.shell.live import Live
 
-pytestmark = pytest.mark.anyio
-
 
 class RoundRobin:
     """Passes each request to the next process."""

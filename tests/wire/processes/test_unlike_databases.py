@@ -24,7 +24,7 @@ from assent.kernel.times import iso_time
 from assent.sql.schema import REFERENCE_TABLES
 from assent.stores.migrate import migrate
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 PARTITIONS = 4
 

@@ -21,8 +21,6 @@ from assent_conform.checks.checking import ConformanceReport, Scene, run_checks
 from assent_conform.checks.stdio_wire import StdioWire
 from assent_conform.checks.wire import ENDPOINT, LEGACY, MODERN, HttpWire, Patience, Server, Unreachable
 
-pytestmark = pytest.mark.anyio
-
 ODD = (sys.executable, str(Path(__file__).parents[4] / "tests/support/conformance/odd_command.py"))
 SECONDS = 20.0
 """For a program to start on a machine with other work."""

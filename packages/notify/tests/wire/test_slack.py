@@ -28,7 +28,6 @@ from assent_conform.emulators.slack_app import ADDRESS, SECRET, SignedTap, Slack
 from assent_conform.testing.ledger import Ledger
 from assent_notify.slack import KIND, is_signed, sign
 
-pytestmark = pytest.mark.anyio
 ADA, BEN, EVE = "U0ADA", "U0BEN", "U0EVE"
 
 

@@ -14,8 +14,6 @@ from assent.engine.people import targets
 from assent.engine.people.people import OWNER
 from assent_conform.testing.ledger import Ledger
 
-pytestmark = pytest.mark.anyio
-
 ADDRESS = f"{TOKEN} {CHAT}"
 
 

@@ -17,7 +17,7 @@ from tests.support.wrap.kit import Wrapped
 from assent.engine.people import people
 from assent_wrap import rulebook
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 
 class WrappedSite(Wrapped):

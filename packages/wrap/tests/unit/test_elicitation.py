@@ -27,8 +27,6 @@ from assent_wrap.profiles import UpstreamSpec
 from assent_wrap.transports import RpcError
 from assent_wrap.upstreams import Upstream
 
-pytestmark = pytest.mark.anyio
-
 RING = KeyRing((bytes(range(32)),))
 TOOL = OfferedTool(
     name="store", server="notes", tool="store", mode="pass", rule=None, definition={}, pin="sha256:1"

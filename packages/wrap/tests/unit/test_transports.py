@@ -26,8 +26,6 @@ from assent_wrap.transports import (
     read_answer,
 )
 
-pytestmark = pytest.mark.anyio
-
 SPEC = UpstreamSpec(name="files", command=(), url="https://files.example/mcp", headers={"x-own": "1"})
 
 

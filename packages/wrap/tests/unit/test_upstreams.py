@@ -24,8 +24,6 @@ from assent_wrap.upstreams import (
     Upstream,
 )
 
-pytestmark = pytest.mark.anyio
-
 
 class Scripted(Upstream):
     """A server whose answers to list requests are given, by cursor."""

@@ -18,7 +18,7 @@ from playwright.async_api import Browser, expect
 from tests.support.chromium import closed
 from tests.support.processes.running import DEADLINE_SECONDS, environment, free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 LINK = re.compile(r"http://localhost:\d+/sign-in/[A-Za-z0-9_-]{54}")
 

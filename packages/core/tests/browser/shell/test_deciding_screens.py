@@ -18,7 +18,7 @@ from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.ports import Delivered, OutcomeUnknown
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 LONG = "We built a gate for agents. " * 14
 HTML = '<h1 style="color:#0b6a4f">Hello</h1><p>Read <a href="https://example.org">more</a>.</p>'

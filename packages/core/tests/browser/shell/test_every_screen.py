@@ -27,7 +27,7 @@ from tests.support.shell.screen import REPORTS, sign_in
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 WIDTHS = (390, 1280, 1920)
 NARROWEST = 320

@@ -16,7 +16,7 @@ from tests.support.shell.fixtures import OpenScreen
 
 from assent.serving.web.shell.rendering import MEDIA_TYPES, STYLE_SHEET, asset_path, find_asset, pack_asset
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 
 def test_vendored_files_are_what_their_record_says() -> None:

@@ -11,7 +11,7 @@ from tests.support.shell import weeks
 from tests.support.shell.fixtures import OpenScreen
 from tests.support.shell.weeks import Weeks
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

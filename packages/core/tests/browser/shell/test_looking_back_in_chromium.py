@@ -22,7 +22,7 @@ from assent.engine.workflows import store
 from assent.engine.workflows.store import SessionNote
 from assent.ports import Draft
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 
 class Past(msgspec.Struct):

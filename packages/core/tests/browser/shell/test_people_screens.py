@@ -8,7 +8,7 @@ from tests.support.chromium import closed
 from tests.support.review.kit import Server, post
 from tests.support.shell.fixtures import OpenScreen
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 
 async def test_somebody_is_invited_signs_in_decides_and_is_removed(

@@ -18,7 +18,7 @@ from assent.engine.people import targets
 from assent.engine.people.people import OWNER
 from assent.net.webpush import read_subscription
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 SUBSCRIBES = """
 const address = %s;

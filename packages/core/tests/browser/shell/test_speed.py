@@ -19,7 +19,7 @@ from playwright.async_api import Browser
 from tests.support.chromium import closed
 from tests.support.review.kit import forms
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 WIDE = 1.5
 """Of the budget: between what a page takes, 30 ms, and what it takes to go through all actions, 125 ms."""

@@ -27,7 +27,7 @@ from assent.gate.views import Severity
 from assent.ports import NotSent
 from assent_launch.effect_types import effect_types
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = pytest.mark.slow
 
 
 async def test_twenty_low_risk_items_of_twenty_runs_and_two_kinds_are_cleared_in_two_clicks(

@@ -26,8 +26,6 @@ from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, JOB_RETENTION_MS
 from assent.ports import Store, Transaction
 
-pytestmark = pytest.mark.anyio
-
 KINDS = greeting(Handled(), 1_000, 5_000)
 DELAYS = KINDS["greet"].retry_delays_ms
 

@@ -32,8 +32,6 @@ from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import StoreUnavailable, Transaction
 
-pytestmark = pytest.mark.anyio
-
 NEVER_MS = 3_600_000
 """A wait that outlasts every test: whoever goes on must have been woken."""
 

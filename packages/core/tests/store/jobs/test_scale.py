@@ -27,7 +27,7 @@ from assent.kernel.limits import DAY_MS
 from assent.ports import Begin
 from assent.sql.loader import statements
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 MANY = 500_000
 ROUNDS = 31

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import pytest
 from tests.support.jobs.kit import (
     NOON,
     WORKSPACE,
@@ -27,8 +26,6 @@ from assent.jobs.worker import Sweep, sweeping
 from assent.kernel.ids import WorkspaceId, uuid7
 from assent.kernel.limits import DAY_MS, HOUR_MS, IDEMPOTENCY_TTL_MS, JOB_RETENTION_MS, SIGNUP_LINK_TTL_MS
 from assent.ports import Store
-
-pytestmark = pytest.mark.anyio
 
 
 async def link(store: Store, number: int, now_ms: int) -> str:

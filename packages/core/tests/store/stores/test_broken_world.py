@@ -19,8 +19,6 @@ from assent.ports import Store, StoreUnavailable
 from assent.stores import open_store, sqlite_connection, sqlite_transactions
 from assent.stores.sqlite_transactions import Turnstile
 
-pytestmark = pytest.mark.anyio
-
 MEGABYTE = 1024 * 1024
 
 Opened = Callable[[str], Store]

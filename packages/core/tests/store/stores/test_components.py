@@ -21,8 +21,6 @@ from assent.sql.components import Component, ComponentError, check_component
 from assent.stores import open_store
 from assent.stores.migrate import migrate, schema_state
 
-pytestmark = pytest.mark.anyio
-
 REFUNDS = """
 CREATE TABLE acme_refunds (
   workspace_id TEXT NOT NULL, customer TEXT NOT NULL, PRIMARY KEY (workspace_id, customer));

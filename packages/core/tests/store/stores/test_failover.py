@@ -16,12 +16,7 @@ from tests.support.stores.kit import append, marks
 from assent.ports import Store, StoreUnavailable
 from assent.stores import open_store
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.prove,
-    pytest.mark.slow,
-    pytest.mark.skipif(binaries() is None, reason=MISSING),
-]
+pytestmark = [pytest.mark.prove, pytest.mark.slow, pytest.mark.skipif(binaries() is None, reason=MISSING)]
 
 FAILOVERS = rounds(2, 20)
 WRITERS = 8

@@ -15,8 +15,6 @@ from assent.ports import Bound, Store, Transaction
 from assent.sql.loader import SKIPPED
 from assent.stores import open_store
 
-pytestmark = pytest.mark.anyio
-
 
 class TestJournal:
     async def test_events_come_back_in_order_and_as_they_were(self, store: Store) -> None:

@@ -18,8 +18,6 @@ from assent.sql.schema import MigrationReport, SchemaState, file_name, migration
 from assent.stores import open_store
 from assent.stores.migrate import migrate, schema_state
 
-pytestmark = pytest.mark.anyio
-
 GENUINE = ROOT / "packages/core/src/assent/sql/migrations"
 VERSIONS = [migration.version for migration in migrations("sqlite")]
 LATEST = VERSIONS[-1]

@@ -13,8 +13,6 @@ from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Store, Transaction
 
-pytestmark = pytest.mark.anyio
-
 numbers = counter()
 
 

@@ -16,8 +16,6 @@ from assent.stores import sqlite_reading, sqlite_transactions
 from assent.stores.sqlite import SqliteStore
 from assent.stores.sqlite_transactions import Turnstile
 
-pytestmark = pytest.mark.anyio
-
 HERE = True
 
 

@@ -15,8 +15,6 @@ from assent.sql.loader import statements
 from assent.stores import open_store
 from assent.stores.migrate import migrate
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def through_pooler(postgres_url: str) -> Iterator[str]:

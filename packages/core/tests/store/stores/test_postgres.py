@@ -18,8 +18,6 @@ from assent.ports import StoreUnavailable, Transaction
 from assent.sql.loader import compile_blocks, parse
 from assent.stores import open_store, postgres
 
-pytestmark = pytest.mark.anyio
-
 COMPILED = compile_blocks(
     parse(
         "-- name: collide [postgres only]\n-- Fails until it was called often enough.\nSELECT collide();\n"

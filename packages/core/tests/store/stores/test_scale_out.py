@@ -19,7 +19,7 @@ from assent.stores import open_store, postgres, postgres_schema
 from assent.stores.migrate import migrate, schema_state
 from assent.stores.postgres_connection import split_hosts
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_database]
+pytestmark = pytest.mark.own_database
 
 WAITING = (
     "SELECT count(*) > 0 FROM pg_locks JOIN pg_database ON oid = database "

@@ -21,8 +21,6 @@ from assent.stores.sqlite_connection import connect_reader, connect_writer
 from assent.stores.sqlite_reading import ShortReads
 from assent.stores.sqlite_transactions import Turnstile
 
-pytestmark = pytest.mark.anyio
-
 KILOBYTES = 1024
 
 

@@ -23,8 +23,6 @@ from assent.ports import (
 )
 from assent.stores import open_store
 
-pytestmark = pytest.mark.anyio
-
 
 class Stop(Exception):  # noqa: N818 - what a refusal is to the store: somebody else's exception
     """Raised by a transaction."""

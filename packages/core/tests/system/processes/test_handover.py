@@ -27,8 +27,6 @@ from assent.serving.edge import Credentials
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir
 
-pytestmark = pytest.mark.anyio
-
 TAKES_OVER_SECONDS = 3.0
 DEADLINE_SECONDS = 20.0
 

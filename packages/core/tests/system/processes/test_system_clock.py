@@ -15,8 +15,6 @@ from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import CLOCKS_AGREE_MS, HOUR_MS, SECOND_MS
 from assent.processes.system_clock import SystemClock, read_machine_clock
 
-pytestmark = pytest.mark.anyio
-
 
 class Machine:
     """A machine whose clock can be set."""

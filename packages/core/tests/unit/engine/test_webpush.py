@@ -22,8 +22,6 @@ from assent.kernel import tokens
 from assent.net.webpush import PushKeys, encrypt, load_private, public_point
 from assent.ports.notifiers import Notification
 
-pytestmark = pytest.mark.anyio
-
 ENDPOINT = "https://push.example/send/abc?d=1"
 NOTE = Notification(
     "Something waits", "One draft.", "https://assent.example/runs/1", at_ms=1_790_000_000_000, subject="run 1"

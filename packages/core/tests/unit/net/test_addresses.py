@@ -8,8 +8,6 @@ import pytest
 
 from assent.net.addresses import FetchRefused, check, is_allowed, is_global
 
-pytestmark = pytest.mark.anyio
-
 NOT_PUBLIC = [
     "0.0.0.0",  # noqa: S104 - read, not bound
     "10.0.0.1",

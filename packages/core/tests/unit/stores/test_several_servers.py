@@ -27,8 +27,6 @@ from assent.stores.postgres_shards import (
     refuse_partly_placed,
 )
 
-pytestmark = pytest.mark.anyio
-
 TABLES = sorted(list_core_tables())
 
 

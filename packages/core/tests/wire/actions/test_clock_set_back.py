@@ -27,8 +27,6 @@ from assent.kernel.times import iso_time
 from assent.ports import Delivered
 from assent_launch.learning import measurement, measuring
 
-pytestmark = pytest.mark.anyio
-
 LEASE_SECONDS = 60
 
 

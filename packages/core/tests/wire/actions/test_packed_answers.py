@@ -10,8 +10,6 @@ from tests.support.surfaces import Outcome
 from assent.engine.actions.idempotency import unpack
 from assent.ports import Rows, Transaction
 
-pytestmark = pytest.mark.anyio
-
 SMALLER = 2
 """How many times smaller than its text a usual answer is stored, at least."""
 

@@ -14,8 +14,6 @@ from assent.gate.gate import SeenVersion
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 
-pytestmark = pytest.mark.anyio
-
 REPORT = "chieflab_report"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.support.actions.kit import APPROVE, BODY, OTHER, REJECT, STATES, Gate
 from tests.support.answers import calls_of, text_of
 from tests.support.edits import edit
@@ -10,8 +9,6 @@ from tests.support.edits import edit
 from assent.engine.actions import decisions
 from assent.gate.gate import SeenVersion
 from assent.kernel.ids import ActionId
-
-pytestmark = pytest.mark.anyio
 
 HOME = {
     "awaiting_approval": "waiting",

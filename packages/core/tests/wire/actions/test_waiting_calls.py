@@ -24,8 +24,6 @@ from assent.kernel.limits import WAITING_CALLS_PER_WORKSPACE
 from assent.serving.edge import Credentials
 from assent.serving.stdio import MAX_IN_FLIGHT, StdioSession
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE_SECONDS = 20.0
 
 

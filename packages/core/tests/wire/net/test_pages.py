@@ -22,8 +22,6 @@ from assent.net import addresses, outgoing
 from assent.net.addresses import FetchRefused
 from assent.net.outgoing import fetch_page, post_json
 
-pytestmark = pytest.mark.anyio
-
 HERE = ["127.0.0.1"]
 
 

@@ -10,8 +10,6 @@ from tests.support.net.stub_server import Answer, StubServer, closed_port, redir
 from assent.net.addresses import CheckedTarget, FetchRefused, check
 from assent.net.outgoing import NOTHING_SENT, Posted, send_json
 
-pytestmark = pytest.mark.anyio
-
 HERE = ["127.0.0.1"]
 
 

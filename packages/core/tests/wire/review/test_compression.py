@@ -7,12 +7,9 @@ import string
 from statistics import mean
 
 import httpx
-import pytest
 from tests.support.review.kit import Server, forms, post
 
 from assent.serving.web.shell.rendering import MEDIA_TYPES, STYLE_SHEET, asset_path
-
-pytestmark = pytest.mark.anyio
 
 NONCE = re.compile(r'action="/settings/name".*?name="nonce" value="([^"]+)"', re.DOTALL)
 ROUNDS = 24

@@ -31,8 +31,6 @@ from assent.sql.loader import statements
 from assent.use_cases import decisions
 from assent.use_cases.decisions import DecisionOrder
 
-pytestmark = pytest.mark.anyio
-
 
 def plan_form(page: str, run_id: str) -> Any:
     return next(each for each in forms(page) if each.address == f"/runs/{run_id}/plan")

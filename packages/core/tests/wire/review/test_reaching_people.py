@@ -22,8 +22,6 @@ from assent.gate.views import Severity
 from assent.ports import Delivered, NotSent, OutcomeUnknown, Transaction
 from assent.sql.loader import statements
 
-pytestmark = pytest.mark.anyio
-
 
 async def find_person(server: Server, name: str) -> str:
     listed = await server.app.store.read(lambda: members.list_people(server.clock.now_ms()))

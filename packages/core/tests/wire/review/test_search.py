@@ -13,8 +13,6 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.ports import Single
 from assent.sql.loader import statements
 
-pytestmark = pytest.mark.anyio
-
 
 async def find(server: Server, text: str) -> set[str]:
     await indexing.catch_up(server.app.store, (LOCAL_WORKSPACE,))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from tests.support.extensions.fixtures import BILLING
 from tests.support.review.kit import Server, form, forms
 from tests.support.sqlite_files import new_sqlite
@@ -14,8 +13,6 @@ from assent.extensions.effect_types import prepare_effect
 from assent.gate.effects import EXECUTE
 from assent.gate.records import Status
 from assent.ports import StagedEffect
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_person_undoes_what_was_done_from_its_card(tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ from assent.ports import StoreUnavailable
 from assent.serving import site
 from assent.serving.site import StoreCheck
 
-pytestmark = pytest.mark.anyio
-
 
 class Counted:
     """A store whose writes are counted, and fail as on a full disk."""

@@ -20,7 +20,7 @@ from assent.engine.people.people import Person, Role
 from assent.kernel.ids import RunId
 from assent_launch.learning import measurement
 
-pytestmark = [pytest.mark.anyio, pytest.mark.own_database]
+pytestmark = pytest.mark.own_database
 
 
 class Past:

@@ -30,8 +30,6 @@ from assent.gate.records import MEASURE_AFTER
 from assent.kernel.ids import WorkspaceId
 from assent.serving.web.audit.screens import escape_csv_cell
 
-pytestmark = pytest.mark.anyio
-
 OTHER = WorkspaceId("01999999-0000-7000-8000-000000000002")
 GET_PAGES = ("", "/compare", "/timeline", "/export", "/markdown", "/print")
 

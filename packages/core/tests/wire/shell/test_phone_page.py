@@ -6,13 +6,10 @@ import re
 from functools import partial
 from pathlib import Path
 
-import pytest
 from tests.support.keyed_browser import is_confirm_page
 from tests.support.opened import on_embedded_store
 from tests.support.review.kit import Server, forms, post
 from tests.support.sqlite_files import new_sqlite
-
-pytestmark = pytest.mark.anyio
 
 OUTSIDE = "https://assent.example.com"
 

@@ -29,8 +29,6 @@ from assent_conform.testing.provider_server import Outcome
 from assent_launch.channels.bluesky.connector import facets, record_key
 from assent_launch.learning.measurement import Measurable
 
-pytestmark = pytest.mark.anyio
-
 POST = Wanted(connector="bluesky", channel="bluesky", body="Dark mode is here: example.org/dark #news")
 PNG = b"\x89PNG\r\n\x1a\n of a kind"
 

@@ -23,8 +23,6 @@ from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.operator import Wanted
 from assent_conform.testing.provider_server import Outcome
 
-pytestmark = pytest.mark.anyio
-
 POST = Wanted(
     connector="slack", channel="slack", title="Dark mode", body="It is <here> & <!channel> should see it."
 )

@@ -16,8 +16,6 @@ from assent.ports import NotSent, Picture, Store, Transaction
 from assent.sql.loader import statements
 from assent_conform.testing.connector_contract import claim_action
 
-pytestmark = pytest.mark.anyio
-
 HERE = WorkspaceId(WORKSPACE)
 ELSEWHERE = WorkspaceId("0190a0e0-0000-7000-8000-00000000e15e")
 RUN, OTHER_RUN = RunId("run-1"), RunId("run-2")

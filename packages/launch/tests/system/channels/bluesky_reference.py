@@ -34,8 +34,6 @@ from assent_conform.testing.operator import Wanted
 from assent_launch.channels.bluesky.connector import record_key
 from assent_launch.pictures.process import make
 
-pytestmark = pytest.mark.anyio
-
 ROOT = Path(__file__).parents[5]
 POST = Wanted(
     connector="bluesky",

@@ -13,8 +13,6 @@ from assent_launch.content.lessons import NOTHING_LEARNED, Lessons, Rejection
 from assent_launch.content.records import MODEL, NOTE, CheckedText, ProductFacts
 from assent_launch.drafting import Model, write_plainly, write_with
 
-pytestmark = pytest.mark.anyio
-
 EVIDENCE = gather(
     product_url="https://ledgerly.example",
     repo_context={"readme": "# Ledgerly\n\nLedgerly sends invoices and reminds late clients politely."},

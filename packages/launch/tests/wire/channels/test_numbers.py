@@ -28,8 +28,6 @@ from assent_launch.learning import measurement
 from assent_launch.learning import memory as brain
 from assent_launch.learning.recommend import assess
 
-pytestmark = pytest.mark.anyio
-
 POST = {
     "impressions": 1234,
     "views": 1300,

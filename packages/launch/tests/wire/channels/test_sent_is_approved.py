@@ -61,8 +61,6 @@ from assent_launch.channels.registry import CONNECTORS
 from assent_launch.site import feed as site_feed
 from assent_launch.testing import any_effects
 
-pytestmark = pytest.mark.anyio
-
 # ── texts ────────────────────────────────────────────────────────────────────────────────────────
 
 SEPARATORS = [

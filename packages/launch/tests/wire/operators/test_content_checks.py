@@ -14,8 +14,6 @@ from tests.support.review.kit import form
 
 from assent.gate.content.suspicion import BRIEF, CHAT, LABEL, LEFT, NOTE
 
-pytestmark = pytest.mark.anyio
-
 SUSPECT_BODIES = (*islice(SUSPECT, 10), "a post that announces", "an outline")
 OF_THE_CONTRACT = (
     "the contract's frame",

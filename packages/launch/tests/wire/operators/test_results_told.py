@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.support.answers import bodies_of, calls_of, text_of
 from tests.support.operators.fixtures import CLUB, LaunchClient
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_measuring_begins_with_what_went_out_and_ends_with_what_is_left(client: LaunchClient) -> None:

@@ -10,8 +10,6 @@ from tests.support.operators.fixtures import CLUB, LaunchClient
 from assent.gate.transitions import STATES
 from assent.present.status_report import describe_run, run_status
 
-pytestmark = pytest.mark.anyio
-
 
 async def status_of(client: LaunchClient, run_id: str) -> tuple[str, str]:
     """The status of a run by itself and in the list."""

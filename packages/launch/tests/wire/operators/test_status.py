@@ -10,8 +10,6 @@ from tests.support.actions.kit import APPROVE, EXECUTE
 from tests.support.answers import calls_of, text_of
 from tests.support.operators.fixtures import CLUB, LaunchClient
 
-pytestmark = pytest.mark.anyio
-
 STATUS, GET = "chieflab_status", "chieflab_get_action"
 
 

@@ -25,7 +25,7 @@ from assent_launch.pictures.graphics import (
 )
 from assent_launch.pictures.process import BUNDLED, Fonts, make
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 HEADLINES = {
     "latin": "Bookkeeping for clubs, done before the coffee is cold",

@@ -11,8 +11,6 @@ from tests.support.review.kit import form
 
 from assent.kernel.canonical import digest_of_bytes
 
-pytestmark = pytest.mark.anyio
-
 
 async def find_picture(studio: Studio, run: dict[str, Any], number: int = 0) -> dict[str, Any]:
     """A picture of a run, by default the first, and its address without the token that lets one look."""

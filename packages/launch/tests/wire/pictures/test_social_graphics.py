@@ -18,7 +18,7 @@ from assent_launch import extension
 from assent_launch.pictures.graphics import PictureJob, PictureResult, PicturesFailed
 from assent_launch.process import find_suite
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 TOOL = "chieflab_create_social_graphics"
 BRAND = {"name": "Ledgerleaf", "colors": ["#0b6e4f", "#ffd400"]}

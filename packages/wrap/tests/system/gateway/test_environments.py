@@ -25,8 +25,6 @@ from assent_wrap.front import CannotWrap, read_order
 from assent_wrap.profiles import Profile
 from assent_wrap.profiles import read_order as read_described
 
-pytestmark = pytest.mark.anyio
-
 PATH = {"PATH": "/usr/bin:/bin"}
 STAGING, PRODUCTION = ({**PATH, "TARGET": each} for each in ("staging", "production"))
 LISTED = {

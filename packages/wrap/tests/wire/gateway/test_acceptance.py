@@ -19,8 +19,6 @@ from assent.gate.records import Action
 from assent_wrap import gateway, repository, upstreams
 from assent_wrap.effects import read_acceptance
 
-pytestmark = pytest.mark.anyio
-
 READS = {"readOnlyHint": True}
 OTHER = {"description": "Does it in another way."}
 PASS = '[notes.tools.store]\nmode = "pass"\n'

@@ -17,8 +17,6 @@ from assent.gate.views import Diff
 from assent.kernel.times import full_time
 from assent_wrap import upstreams
 
-pytestmark = pytest.mark.anyio
-
 APPROVE, EDIT, EXECUTE = "chieflab_approve_action", "chieflab_edit_action", "chieflab_execute_approved_action"
 REJECT = "chieflab_reject_action"
 RULES = """

@@ -6,14 +6,11 @@ import asyncio
 from typing import Any
 
 import msgspec
-import pytest
 from tests.support.wrap.kit import Wrapped
 
 from assent.processes.listening import find_socket
 from assent.processes.wrap_socket_server import Fronts
 from assent.settings.secret_files import ensure_data_dir
-
-pytestmark = pytest.mark.anyio
 
 GREETING = {
     "protocolVersion": "2025-11-25",

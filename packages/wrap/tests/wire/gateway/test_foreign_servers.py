@@ -16,8 +16,6 @@ from tests.support.wrap.kit import FrontClient, Wrapped, said
 from assent.cli.doctor import LOOKS
 from assent_wrap import gateway, upstreams
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def no_caches(monkeypatch: pytest.MonkeyPatch) -> None:

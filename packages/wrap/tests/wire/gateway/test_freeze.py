@@ -13,8 +13,6 @@ from assent.gate.views import Diff
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent_wrap.profiles import Mode
 
-pytestmark = pytest.mark.anyio
-
 PASSES = """
 [notes]
 trusted = {trusted}

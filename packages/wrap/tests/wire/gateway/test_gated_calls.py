@@ -11,7 +11,6 @@ from tests.support.wrap.kit import FrontClient, Wrapped, said
 
 from assent.gate.rules.source import read_policy
 
-pytestmark = pytest.mark.anyio
 OURS = {
     "chieflab_get_action",
     "chieflab_list_pending_actions",

@@ -13,8 +13,6 @@ from tests.support.wrap.kit import FrontClient, Wrapped, connect_sdk
 
 from assent_wrap import gateway, upstreams
 
-pytestmark = pytest.mark.anyio
-
 TRANSFER = {"name": "bank-transfer", "arguments": [{"name": "iban"}]}
 ACCOUNT = {"uri": "bank://accounts/ann", "name": "Ann"}
 ACCOUNTS = {"uriTemplate": "bank://accounts/{owner}", "name": "account"}

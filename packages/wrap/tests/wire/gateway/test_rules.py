@@ -23,8 +23,6 @@ from assent_wrap import gateway, rulebook, upstreams
 from assent_wrap.rulebook import ServerView
 from assent_wrap.rules import StandingRule
 
-pytestmark = pytest.mark.anyio
-
 NOTES = {"name": "short notes", "server": "notes", "tool": "store", "mode": "pass"}
 
 
