@@ -13,6 +13,8 @@ from assent.engine.core import offloading
 ODD = "acme_billing_odd"
 RING = "acme_billing_ring"
 
+# Neither the transport nor the store knows of the functions of an extension.
+pytestmark = pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
 FAULTS = {
     "describe raises": "describe of odd: it raised ZeroDivisionError",
     "describe exits": "describe of odd: it raised SystemExit",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import time
+from collections.abc import Sequence
 from html.parser import HTMLParser
 
 import msgspec
@@ -260,29 +261,30 @@ async def known_shape(server: Server) -> set[tuple[str, tuple[str, ...]]]:
     return set().union(*[shape((await owner.get(path)).text) for path in paths])
 
 
-@pytest.mark.parametrize("payload", CORPUS)
+@pytest.mark.parametrize("payloads", [CORPUS[at : at + 5] for at in range(0, len(CORPUS), 5)], ids=repr)
 async def test_hostile_content_is_text_wherever_it_stands(
-    server: Server, known_shape: set[tuple[str, tuple[str, ...]]], payload: str
+    server: Server, known_shape: set[tuple[str, tuple[str, ...]]], payloads: Sequence[str]
 ) -> None:
-    run_id, action_id = await filled_with(server, payload)
-    _, plain_id = await filled_with(server, payload, html=False)
     owner = await server.owner()
+    for payload in payloads:
+        run_id, action_id = await filled_with(server, payload)
+        _, plain_id = await filled_with(server, payload, html=False)
 
-    answer, inbox = await owner.get(f"/runs/{run_id}"), await owner.get("/inbox")
-    pane = await owner.get(f"/inbox/pane/{plain_id}")
+        answer, inbox = await owner.get(f"/runs/{run_id}"), await owner.get("/inbox")
+        pane = await owner.get(f"/inbox/pane/{plain_id}")
 
-    assert answer.status_code == inbox.status_code == pane.status_code == 200
-    assert answer.headers["content-security-policy"] == DECIDING_POLICY
-    assert inbox.headers["content-security-policy"] == SCRIPTED_POLICY
-    assert shape(answer.text) <= known_shape
-    assert shape(inbox.text) <= known_shape
-    # A form that decides in place, in the page that runs scripts.
-    assert "data-signs" in pane.text
-    assert shape(pane.text) <= known_shape
-    assert scripts(pane.text) == []
-    assert scripts(answer.text) == ["keys", "decide"]
-    assert scripts(inbox.text) == ["htmx", "htmx-sse", "keys", "decide", "console"]
-    assert form(answer.text, action_id, "edit").fields["body"] == payload
+        assert answer.status_code == inbox.status_code == pane.status_code == 200
+        assert answer.headers["content-security-policy"] == DECIDING_POLICY
+        assert inbox.headers["content-security-policy"] == SCRIPTED_POLICY
+        assert shape(answer.text) <= known_shape
+        assert shape(inbox.text) <= known_shape
+        # A form that decides in place, in the page that runs scripts.
+        assert "data-signs" in pane.text
+        assert shape(pane.text) <= known_shape
+        assert scripts(pane.text) == []
+        assert scripts(answer.text) == ["keys", "decide"]
+        assert scripts(inbox.text) == ["htmx", "htmx-sse", "keys", "decide", "console"]
+        assert form(answer.text, action_id, "edit").fields["body"] == payload
 
 
 def scripts(page: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -467,9 +467,10 @@ async def known_shapes(server: Bank) -> list[set[tuple[str, tuple[str, ...]]]]:
     return [shape(one) | shape(other) for one, other in zip(rich, plain, strict=True)]
 
 
-@pytest.mark.parametrize("payload", CORPUS)
+@pytest.mark.parametrize("payloads", [CORPUS[at : at + 5] for at in range(0, len(CORPUS), 5)], ids=repr)
 async def test_hostile_words_of_an_operator_stay_text_on_every_page(
-    server: Bank, known_shapes: list[set[tuple[str, tuple[str, ...]]]], payload: str
+    server: Bank, known_shapes: list[set[tuple[str, tuple[str, ...]]]], payloads: Sequence[str]
 ) -> None:
-    for page, known in zip(await see_filled(server, payload), known_shapes, strict=True):
-        assert shape(page) <= known
+    for payload in payloads:
+        for page, known in zip(await see_filled(server, payload), known_shapes, strict=True):
+            assert shape(page) <= known
