@@ -10,6 +10,7 @@ import json
 import re
 from email import message_from_bytes
 from email.policy import default
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ import httpx
 import pytest
 from tests.support.actions.kit import APPROVE, EXECUTE
 from tests.support.connectors.mail_server import Inbox, mail_server
+from tests.support.effort import PROVE
 from tests.support.extensions.owner_kit import DOCUMENTS, MARKS, bring_everything, wrote
 from tests.support.keyed_browser import KeyedBrowser
 from tests.support.keys import make_key, make_workspace
@@ -164,14 +166,21 @@ def read_links(inbox: Inbox) -> list[str]:
     return [found for each in bodies if each is not None for found in LINK.findall(each.get_content())]
 
 
+CASES: Final = [*product(PLACES, ("relay", "people", "two_people"), ("no mailbox", "mailbox"))]
+ON_STORES: Final = [
+    *(("sqlite", *case) for case in CASES),
+    *(("postgres", *case) for case in (CASES if PROVE else CASES[::5])),
+]
+"""Everything on one store; on the other one each place, each preset, with a mailbox and without."""
+
+
+@pytest.mark.prove
 @pytest.mark.rule("E84", "E93")
-@pytest.mark.parametrize("mailbox", [False, True], ids=["no mailbox", "mailbox"])
-@pytest.mark.parametrize("preset", ["relay", "people", "two_people"])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("database", "place", "preset", "has"), ON_STORES)
 async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
-    database_url: str, tmp_path: Path, stub: StubServer, place: str, preset: str, mailbox: bool
+    database_url: str, tmp_path: Path, stub: StubServer, place: str, preset: str, has: str
 ) -> None:
-    inbox = Inbox()
+    inbox, mailbox = Inbox(), has == "mailbox"
     async with mail_server(inbox) as port:
         given = bring_everything(tmp_path, stub, port) | PLACES[place][0] | {"policy": preset}
         app = App(settings_for(database_url, tmp_path, **given), clock=ManualClock())
