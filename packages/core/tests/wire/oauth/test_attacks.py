@@ -517,6 +517,18 @@ async def an_access_token_that_has_ended(scene: Scene) -> None:
 
 
 @attack
+async def an_access_token_that_has_ended_and_a_clock_set_back(scene: Scene) -> None:
+    await scene.sign_in()
+    scene.server.clock.advance(hours=2)
+    assert not await scene.works()
+    scene.server.clock.advance(hours=-4)
+    assert not await scene.works()
+    # Its client is not locked out.
+    scene.client.keep(await scene.client.refresh())
+    assert await scene.works()
+
+
+@attack
 async def the_access_token_from_before_a_refresh(scene: Scene) -> None:
     await scene.sign_in()
     before = dict(scene.client.tokens)

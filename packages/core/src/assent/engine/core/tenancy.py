@@ -26,6 +26,7 @@ from assent.gate import review_link
 from assent.gate.records import Proposal
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE, KeyId, WorkspaceId, is_uuid
+from assent.kernel.limits import ACCESS_TOKEN_TTL_MS, CLOCKS_APART_MS
 from assent.kernel.reasons import NO_SIGNUP
 from assent.kernel.refusals import Reason, Refusal, Words
 from assent.kernel.structs import Record, from_row
@@ -465,7 +466,10 @@ def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
     ended = row["revoked_ms"] is not None or (row["expires_ms"] is not None and row["expires_ms"] <= now_ms)
     if row["client"] is not None:
         granted = yield statements.find_client_grant(workspace_id=ids.workspace_id, key_id=ids.key_id)
-        ended = ended or not granted or not (yield from has_member(ids.workspace_id, row["person_id"]))
+        # A clock that was set back makes no old token young again.
+        is_early = now_ms < row["expires_ms"] - ACCESS_TOKEN_TTL_MS - CLOCKS_APART_MS
+        is_gone = is_early or not granted or not (yield from has_member(ids.workspace_id, row["person_id"]))
+        ended = ended or is_gone
     if ended:
         raise (Refusal if row["client"] is None else TokenEnded)(Reason.INVALID_API_KEY)
     if row["workspace_name"] is None:
