@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
@@ -35,8 +34,6 @@ from assent.sdk import (
     link_chat_account,
     list_chat_apps,
 )
-
-log = logging.getLogger("assent.notify.slack")
 
 KIND: Final = "slack_app"
 PATH: Final = "/slack/{workspace_id}"
@@ -135,7 +132,6 @@ class _SlackAnswer(msgspec.Struct, frozen=True):
     ok: bool = False
     error: str = ""
     ts: str = ""
-    channel: str = ""
     messages: list[dict[str, Any]] = []
 
 
@@ -264,15 +260,18 @@ class _Payload(msgspec.Struct, frozen=True):
     view: _View = _View()
 
 
+Move = Literal["reject", "ask"]
+
+
 class _Asked(msgspec.Struct, frozen=True):
     """What a modal is about, kept in it."""
 
-    move: str
+    move: Move
     value: str
     response_url: str
 
 
-MODALS: Final = {
+MODALS: Final[dict[Move, tuple[str, str]]] = {
     "reject": ("Reject for good", "Why not? The agent reads it."),
     "ask": ("Ask for changes", "What should be different?"),
 }
@@ -344,9 +343,9 @@ class SlackEvents:
         if tap.action_id == "approve":
             answer = await decide_in_chat(self._services, event, action_id, digest, "approve")
             await self._tell(event, payload.response_url, answer)
-        elif tap.action_id in MODALS:
+        elif move := next((each for each in MODALS if each == tap.action_id), None):
             token = installed.address.split(" ")[0]
-            asked = _Asked(tap.action_id, tap.value, payload.response_url)
+            asked = _Asked(move, tap.value, payload.response_url)
             given = {"trigger_id": payload.trigger_id, "view": _write_modal(asked)}
             outgoing = self._services.for_workspace(event.workspace_id).outgoing
             opened = await self._app.call(outgoing, token, "views.open", given)
@@ -362,14 +361,8 @@ class SlackEvents:
             return Response(status_code=400)
         typed = payload.view.state.values.get("text", {}).get("text", {}).get("value")
         action_id, _, digest = asked.value.partition(" ")
-        if asked.move == "reject":
-            answer = await decide_in_chat(
-                self._services, event, action_id, digest, "reject", str(typed or "")
-            )
-        elif asked.move == "ask" and typed:
-            answer = await decide_in_chat(self._services, event, action_id, digest, "ask", str(typed))
-        else:
-            answer = ChatAnswer("Say what should be different.", False)
+        said = str(typed or "")
+        answer = await decide_in_chat(self._services, event, action_id, digest, asked.move, said)
         if answer.decided:
             return Response(status_code=200)
         return JSONResponse({"response_action": "errors", "errors": {"text": answer.text}})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from tests.support.effort import rounds
 from tests.support.reliability import Prove
@@ -21,9 +22,12 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import chat, members, targets
 from assent.engine.people.people import OWNER, Person, Role
 from assent.engine.people.targets import TargetOwner
+from assent.gate.policy import PRESETS, Policy
 from assent.gate.records import Assurance, Media, Status
 from assent.gate.views import Severity
+from assent.ports import Single
 from assent.ports.notifiers import Notification
+from assent.sql.loader import statements
 from assent_conform.emulators.slack_app import ADDRESS, SECRET, SignedTap, SlackApp
 from assent_conform.testing.ledger import Ledger
 from assent_notify.slack import KIND, is_signed, sign
@@ -71,6 +75,11 @@ async def invite(server: Server, name: str) -> str:
     now_ms = server.clock.now_ms()
     await server.app.store.write(lambda: members.add(person, (LOCAL_WORKSPACE,), now_ms, by="Ada"))
     return person_id
+
+
+async def set_policy(server: Server, policy: Policy) -> None:
+    text = msgspec.json.encode(policy).decode()
+    await server.app.store.write(Single(statements.set_policy(workspace_id=LOCAL_WORKSPACE, policy=text)))
 
 
 async def staged(server: Server, **more: Any) -> tuple[str, str]:
@@ -167,6 +176,9 @@ async def test_a_rejection_and_a_wish_for_changes_come_with_their_words(
     await link(server, slack, ADA)
     run_id, action_id = await staged(server)
     await press(server, slack, run_id, "ask")
+    said_nothing = await deliver(server, slack.submit("  ", ADA, server.clock.now_ms()))
+    assert said_nothing.json()["response_action"] == "errors"
+    assert "changesAsked" not in (await server.action(action_id)).metadata
     assert (await deliver(server, slack.submit("Shorter.", ADA, server.clock.now_ms()))).content == b""
     assert (await server.action(action_id)).metadata["changesAsked"][0]["text"] == "Shorter."
     rejecting = slack.button(slack.message_of(run_id), "reject")
@@ -401,3 +413,26 @@ async def test_of_many_taps_none_has_a_wrong_effect_and_each_message_is_right(
 
 def _die() -> None:
     raise Killed
+
+
+async def test_a_tap_that_was_refused_decides_nothing_when_it_comes_again(
+    server: Server, slack: SlackApp
+) -> None:
+    """Not once its account is linked, and not once the policy lets it decide."""
+    run_id, action_id = await staged(server)
+    button = slack.button(slack.message_of(run_id), "approve")
+    assert button is not None
+    tap = slack.tap(button, ADA, server.clock.now_ms())
+    await deliver(server, tap)
+    await link(server, slack, ADA)
+    await deliver(server, tap)
+    assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL
+
+    tap = slack.tap(button, ADA, server.clock.now_ms())
+    await set_policy(server, PRESETS["people"])
+    await deliver(server, tap)
+    await set_policy(server, PRESETS["relay"])
+    await deliver(server, tap)
+    assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL
+    await deliver(server, slack.tap(button, ADA, server.clock.now_ms()))
+    assert (await server.action(action_id)).status is Status.APPROVED

@@ -103,6 +103,7 @@ async def approve(call: Call, request: ApproveAction) -> DecisionReply | InputRe
         return await approve_action(call, request)
     if request.action_id or request.digest is not None:
         raise bad_argument("actions", "either actionId with its digest, or actions", "both")
+    await call.write_once(request, _begin_list, type(None))
     judged = [await _judge(call, request, shown) for shown in request.actions]
     left = [each.name for each, *_ in judged if each.reason == Reason.REQUIRES_APPROVAL]
     said = [f"{each.name}: {words}" for each, words, _ in judged]
@@ -116,6 +117,11 @@ async def approve(call: Call, request: ApproveAction) -> DecisionReply | InputRe
         review_url=f"{call.services.links.base_url}/inbox" if left else msgspec.UNSET,
         agent_guide=join_guides([guide for *_, guide in judged]),
     )
+
+
+def _begin_list() -> Transaction[None]:
+    """Bind the idempotency key to this list. The answers are kept with each action's own key."""
+    yield from ()
 
 
 Judged = tuple[JudgedApproval, str, Guide | msgspec.UnsetType]

@@ -45,12 +45,6 @@ class ChatAnswer(Record):
     decided: bool
 
 
-class _Refused(Exception):  # noqa: N818 - control flow
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.text = text
-
-
 async def link(services: Services, event: ChatEvent, code: str) -> ChatAnswer:
     """Link the account of an event with the person who was shown a code."""
     now_ms = services.clock.now_ms()
@@ -79,8 +73,6 @@ async def decide(
         return ChatAnswer(STALE, False)
     try:
         return await _decide(services, event, person, action, digest, move, text)
-    except _Refused as refused:
-        said = refused.text
     except Refusal as refusal:
         overtaken = refusal.reason in (
             Reason.STALE_REVISION,
@@ -88,10 +80,14 @@ async def decide(
             Reason.EXECUTION_IN_PROGRESS,
         )
         said = STALE if overtaken else refusal.recovery().user_message
-    about = event.event_id[-16:]
-    await services.store.write(
-        lambda: notifications.ask(event.workspace_id, action.run_id, "changed", now_ms, about=about)
-    )
+
+    def refuse() -> Transaction[None]:
+        # Delivered again, it must not decide what may be decided by then.
+        yield from _use(event)
+        about = event.event_id[-16:]
+        yield from notifications.ask(event.workspace_id, action.run_id, "changed", now_ms, about=about)
+
+    await services.store.write(refuse)
     services.background.wake_jobs()
     return ChatAnswer(said, False)
 
@@ -99,6 +95,11 @@ async def decide(
 def _look(event: ChatEvent, action_id: str) -> Transaction[tuple[Person | None, Action]]:
     action, _ = yield from actions.find(event.workspace_id, require_action_id(action_id))
     return (yield from chat.find_person(event)), action
+
+
+def _use(event: ChatEvent) -> Transaction[bool]:
+    """Use an event up. Returns False for one that was handled before."""
+    return use_nonce(event.event_id, event.at_ms + 2 * WINDOW_MS)
 
 
 async def _decide(
@@ -111,17 +112,17 @@ async def _decide(
     text: str,
 ) -> ChatAnswer:
     if person is None:
-        raise _Refused(UNLINKED)
+        raise Refusal(Reason.INSUFFICIENT_SCOPE, user_message=UNLINKED)
     if move == "approve" and (unshown := explain_unshown(action, "A message")):
-        raise _Refused(f"{unshown} Open it to decide.")
+        raise Refusal(Reason.REQUIRES_APPROVAL, user_message=f"{unshown} Open it to decide.")
 
     async def write(begin: Begin[Action]) -> Action:
         def once() -> Transaction[Action]:
             # The link, the person and their access are looked up again where it is decided.
             if (yield from chat.find_person(event)) != person:
-                raise _Refused(UNLINKED)
-            if not (yield from use_nonce(event.event_id, event.at_ms + 2 * WINDOW_MS)):
-                raise _Refused(REPLAYED)
+                raise Refusal(Reason.INSUFFICIENT_SCOPE, user_message=UNLINKED)
+            if not (yield from _use(event)):
+                raise Refusal(Reason.IDEMPOTENCY_CONFLICT, user_message=REPLAYED)
             return (yield from begin())
 
         return await services.store.write(once)
@@ -137,6 +138,8 @@ async def _decide(
     sends = action.view.executes == "server" and action.schedule_ms is None
     wish = DecisionOrder(decider, action, SeenVersion(digest=digest), send=sends and move == "approve")
     clock, said = services.clock, text.strip()[:MAX_REASON_CHARS]
+    if move == "ask" and not said:
+        raise Refusal(Reason.VALIDATION_ERROR, user_message="Say what should be different.")
     if move == "approve":
         done = await decisions.approve(services, wish, write, undo=True)
     elif move == "reject":

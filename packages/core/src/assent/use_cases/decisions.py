@@ -82,13 +82,9 @@ async def approve(
 
 
 async def approve_together(
-    services: Services,
-    asked: Sequence[DecisionOrder],
-    write: Write[tuple[Action, ...], R],
-    *,
-    undo: bool = False,
+    services: Services, asked: Sequence[DecisionOrder], write: Write[tuple[Action, ...], R]
 ) -> R:
-    """Approve several actions, of one or more workspaces: all or none."""
+    """Approve several actions, of one or more workspaces: all or none. What they send can be taken back for a while."""
     bound = None
     for wish in asked:
         here = services.for_workspace(wish.action.workspace_id)
@@ -98,7 +94,7 @@ async def approve_together(
     def begin() -> Transaction[tuple[Action, ...]]:
         done = []
         for wish in asked:
-            done.append((yield from _approve(services, wish, now_ms, undo=undo)))
+            done.append((yield from _approve(services, wish, now_ms, undo=True)))
         return tuple(done)
 
     return await _write(services, bound, write, begin)

@@ -181,7 +181,12 @@ async def undo(
     services: ExecutionServices, decider: Decider, action: Action, proposal: Proposal, write: Write[Action, R]
 ) -> R:
     """Stage the reverse of an executed action, once. It waits for its own approval; `proposal` says who asks for it."""
-    built, now_ms = await reverses.build(services, decider, action, proposal), services.clock.now_ms()
+    built: Action | Refusal
+    try:
+        built = await reverses.build(services, decider, action, proposal)
+    except Refusal as refusal:
+        built = refusal  # a repeated request gets its first answer all the same
+    now_ms = services.clock.now_ms()
     return await write(lambda: reverses.stage(decider, built, now_ms))
 
 

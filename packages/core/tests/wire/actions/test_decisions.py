@@ -305,6 +305,17 @@ async def test_several_actions_are_approved_in_one_call_and_each_is_judged_alone
     assert len(surface.ledger) == 1
 
 
+@pytest.mark.rule("E7")
+async def test_the_key_of_one_list_approves_no_other(surface: Gate) -> None:
+    run = await surface.run({}, {"channel": "x", "body": OTHER}, {"channel": "threads"})
+    one, two, three = ({"actionId": each["id"], "digest": each["digest"]} for each in run["actions"])
+    await surface.done(APPROVE, actions=[one, two], idempotencyKey="this list")
+    for other in ({"actions": [one, three]}, {"actions": [one, two], "send": True}, three):
+        refused = await surface.denied(APPROVE, **other, idempotencyKey="this list")
+        assert refused["reason"] == "idempotency_conflict"
+    assert (await surface.where(three["actionId"]), surface.ledger) == ("awaiting_approval", [])
+
+
 async def test_an_approval_names_one_action_or_several(surface: Gate) -> None:
     run = await surface.run()
     about = {"actionId": run["actions"][0]["id"], "digest": run["actions"][0]["digest"]}

@@ -270,3 +270,21 @@ async def test_a_test_that_an_emulator_took_back_leaves_the_first_action_as_it_i
     settled = Settled(action=reverse, move=Move.SUCCEED, facts={}, at_ms=surface.clock.now_ms())
     await surface.app.store.write(lambda: note_undone(settled))
     assert "undone" not in (await surface.stored(action_id)).metadata
+
+
+async def test_a_repeated_request_gets_its_first_answer_also_once_it_was_undone_or_is_too_late(
+    surface: Gate, billing: Any
+) -> None:
+    for key, late in (("undone", False), ("too late", True)):
+        action_id = await refunded(surface)
+        asked = {"actionId": action_id, "idempotencyKey": key}
+        staged = bodies_of(await surface.done(UNDO, **asked))
+        reverse = (await surface.stored(action_id)).metadata[UNDO_AS]
+        if late:
+            surface.clock.advance(hours=25)
+        else:
+            await surface.approve_as(Assurance.PERSON, reverse)
+            await surface.done(EXECUTE, actionId=reverse)
+        assert bodies_of(await surface.done(UNDO, **asked)) == staged
+        assert (await surface.denied(UNDO, actionId=action_id))["reason"] == "validation_error"
+    assert len(cancelled(billing)) == 1

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support.actions.fixtures import surface
 from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, REJECT, STAGE, Gate
+from tests.support.actions.provider import refused as refused_by_provider
 from tests.support.answers import calls_of
 from tests.support.workflows.kit import Payload, WorkflowClient, definition
 from tests.support.workflows.library import step
 
+from assent.engine.audit.log import Signer
+from assent.engine.erasure.contents import BY_AGE, erase_content
+from assent.gate.gate import SeenVersion
 from assent.gate.policy import PRESETS
 from assent.gate.records import Approval, Assurance, Status
+from assent.kernel.ids import ActionId
+from assent.use_cases import executions
+from assent.use_cases.decisions import DecisionOrder
 
 __all__ = ["surface"]
 pytestmark = [pytest.mark.rule("W40"), pytest.mark.every_surface]
@@ -218,3 +226,30 @@ async def test_an_approval_that_does_not_count_leaves_the_step_waiting(
     assert (await refused(client, at, **passed_on))["actionId"] == two
     await surface.approve_as(Assurance.PERSON, two)
     assert (await client.advance(at, **passed_on))["pending"]["stepId"] == "publish"
+
+
+async def test_a_plan_that_passed_a_step_passes_no_other_once_its_content_is_erased_or_one_is_tried_again(
+    surface: Gate, client: WorkflowClient
+) -> None:
+    start = await client.start(PLANNED)
+    at = await client.advance(start)
+    _, (one,), named = await prepared(surface, "Refused by its provider.")
+    await client.decide(APPROVE, one)
+    surface.providers["unaware"].plan.append(refused_by_provider)
+    await client.ask(EXECUTE, actionId=one)
+    assert (await surface.stored(one)).status is Status.FAILED
+    wish = DecisionOrder(surface.someone(), await surface.stored(one), SeenVersion())
+    again = await executions.try_again(surface.clock, wish, surface.app.store.write)
+    await surface.approve_as_shown(again.action_id)
+    await client.advance(at, **named)
+    rewound = await client.advance(start, notesMarkdown="Another way.")
+    assert (await refused(client, rewound, **named))["problems"][0]["got"] == "plan_used"
+
+    await client.ask(EXECUTE, actionId=again.action_id)
+    now_ms, sign = surface.clock.now_ms(), Signer(surface.app.keys.master).sign_text
+    for each in (one, again.action_id):
+        erase = partial(
+            erase_content, surface.workspace_id, ActionId(each), BY_AGE, now_ms, by="test", sign=sign
+        )
+        assert await surface.app.store.write(erase) is not None
+    assert (await refused(client, rewound, **named))["problems"][0]["got"] == "plan_used"

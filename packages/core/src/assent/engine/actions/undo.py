@@ -28,6 +28,7 @@ from assent.gate.undo import (
     when_too_late,
 )
 from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Refusal
 from assent.ports import StagedEffect, Transaction
 from assent.present import refusals
 from assent.present.refusals import refuse_missing_type
@@ -45,9 +46,8 @@ async def build(services: EffectServices, decider: Decider, action: Action, prop
     if kind is None or reverse is None:
         raise refusals.refuse_undo(action, now_ms)
     made: Effect = await call_extension(kind.operator, f"the undo of {kind.id}", lambda: reverse.make(action))
-    effect, ready = await circumstances.address(
-        services, workspace_id, name_reverse(made, action, reverse.leaves)
-    )
+    named = name_reverse(made, action, reverse.leaves)
+    effect, ready = await circumstances.address(services, workspace_id, named)
     run, of_run, taken = await services.store.read(lambda: _read_run(action, now_ms))
     wanted = StagedEffect(effect=effect, executor_tool=EXECUTE, expires_ms=when_too_late(action))
     said = msgspec.structs.replace(proposal, operator=kind.operator, test=proposal.test or is_test(action))
@@ -78,9 +78,11 @@ def require(action: Action, now_ms: int) -> None:
         raise refusals.refuse_undo(action, now_ms)
 
 
-def stage(decider: Decider, built: Action, now_ms: int) -> Transaction[Action]:
+def stage(decider: Decider, built: Action | Refusal, now_ms: int) -> Transaction[Action]:
     """Store a reverse, linked with the action that it takes back. While an earlier one can still happen, return that
     one instead, and close one that expired: an action is taken back at most once."""
+    if isinstance(built, Refusal):
+        raise built
     action, *_ = yield from actions.lock(built.workspace_id, ActionId(built.metadata[UNDO_OF]))
     if (known := action.metadata.get(UNDO_AS)) is not None:
         earlier, _ = yield from actions.find(built.workspace_id, ActionId(known))

@@ -28,6 +28,7 @@ from assent.gate.records import (
     BY_HAND,
     ERASED,
     OUTCOME_TOLD,
+    PASSED,
     PROPOSAL,
     UNDONE,
     Action,
@@ -45,7 +46,7 @@ from assent.kernel.times import iso_time
 from assent.ports import Single, Store, Transaction
 from assent.sql.loader import statements
 
-_KEPT: Final = (PROPOSAL, BY_HAND, OUTCOME_TOLD, UNDONE)
+_KEPT: Final = (PROPOSAL, BY_HAND, OUTCOME_TOLD, UNDONE, PASSED)
 _IN_FLIGHT: Final = frozenset({ExecutionState.EXECUTING, ExecutionState.OUTCOME_UNKNOWN})
 
 VIA: Final = "command"

@@ -166,7 +166,7 @@ JOIN actions a ON a.workspace_id = w ->> 0 AND a.action_id = w ->> 1
 -- name: list_run_actions
 -- List the actions of a run, in the order of staging.
 SELECT a.*
-FROM actions a WHERE a.workspace_id = :workspace_id AND a.run_id = :run_id ORDER BY a.position
+FROM actions a WHERE a.workspace_id = :workspace_id AND a.run_id = :run_id ORDER BY a.position, a.action_id
 
 -- name: list_executed
 -- List the newest executed actions of a workspace, of which a person compares those of one type with what waits.
