@@ -79,21 +79,18 @@ class SlackApp(ProviderServer):
         return None if asked.bearer == TOKEN else json_answer(200, {"ok": False, "error": "invalid_auth"})
 
     def post(self, asked: ProviderRequest) -> ProviderAnswer:
-        if (wrong := _find_wrong(asked.json)) is not None:
-            return wrong
-        at = f"1790000000.{len(self.messages):06}"
-        self.messages[at] = asked.json
-        self.done("post", asked.json)
-        return json_answer(200, {"ok": True, "channel": CHANNEL, "ts": at})
+        return self._show(asked, "post", f"1790000000.{len(self.messages):06}")
 
     def update(self, asked: ProviderRequest) -> ProviderAnswer:
+        if (at := asked.json.get("ts", "")) not in self.messages:
+            return json_answer(200, {"ok": False, "error": "message_not_found"})
+        return self._show(asked, "update", at)
+
+    def _show(self, asked: ProviderRequest, what: str, at: str) -> ProviderAnswer:
         if (wrong := _find_wrong(asked.json)) is not None:
             return wrong
-        at = asked.json.get("ts", "")
-        if at not in self.messages:
-            return json_answer(200, {"ok": False, "error": "message_not_found"})
         self.messages[at] = asked.json
-        self.done("update", asked.json)
+        self.done(what, asked.json)
         return json_answer(200, {"ok": True, "channel": CHANNEL, "ts": at})
 
     def history(self, asked: ProviderRequest) -> ProviderAnswer:

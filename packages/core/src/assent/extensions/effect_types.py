@@ -405,37 +405,33 @@ def make_channel_types(
     measured = any(each.defines("measure") for each in used)
     undo = {each.id: each.undo for each in used if each.defines(TAKE_DOWN)}
     verb = f"{TAKE_DOWN}_{declared.verb}"
-
+    both: dict[str, Any] = {
+        "channel": declared.channel,
+        "label": channel.label,
+        "operator": channel.operator.id,
+        "executor_tool": options.executor_tool,
+        "approval_executes": options.approval_executes,
+        "version": channel.operator.version,
+        "risk": options.risk,
+    }
     if undo:
         yield EffectType(
-            channel=declared.channel,
+            **both,
             verb=verb,
-            label=channel.label,
             noun=f"{channel.noun} to take down"[:TITLE_CHARS],
-            operator=channel.operator.id,
-            executor_tool=options.executor_tool,
-            approval_executes=options.approval_executes,
             via=tuple(undo),
-            version=channel.operator.version,
-            risk=options.risk,
             why=explain_risk(options.risk, None),
             without=OPTIONAL_VALUES,
             schedulable=False,
             teaches=False,
         )
     yield EffectType(
-        channel=declared.channel,
+        **both,
         verb=declared.verb,
-        label=channel.label,
         noun=channel.noun,
         done=declared.done,
-        operator=channel.operator.id,
         tool=channel.tool,
-        executor_tool=options.executor_tool,
-        approval_executes=options.approval_executes,
         via=tuple(declared.via),
-        version=channel.operator.version,
-        risk=options.risk,
         why=explain_risk(options.risk, next(iter(undo.values()), None)),
         taken_down=(verb, undo) if undo else None,
         describe=partial(_describe_message, channel),

@@ -562,22 +562,26 @@ class _Section:
         return parse_path(text, self.at(key)) if text else None
 
 
-_KEYS: Final = (
+_REQUEST_KEYS: Final = (
     "url",
     "method",
-    "description",
     "arguments",
-    "label",
-    "verb",
-    "title",
     "risk",
-    "reversible",
     "headers",
     "idempotency_header",
     "idempotency_hours",
     "result",
     "read_back",
     "timeout_seconds",
+)
+"""The keys of an effect and of what takes it back."""
+_KEYS: Final = (
+    *_REQUEST_KEYS,
+    "description",
+    "label",
+    "verb",
+    "title",
+    "reversible",
     "schedulable",
     "without",
     "undo",
@@ -621,25 +625,9 @@ def _read_section(name: str, values: Any, place: str) -> Operator:
     return operator
 
 
-_UNDO_KEYS: Final = (
-    "url",
-    "method",
-    "arguments",
-    "hours",
-    "leaves",
-    "risk",
-    "headers",
-    "idempotency_header",
-    "idempotency_hours",
-    "result",
-    "read_back",
-    "timeout_seconds",
-)
-
-
 def _add_undo(section: _Section, effect: HttpEffect) -> None:
     """Read the request that takes an effect back. Its arguments are some of the effect's, and the id on the receipt."""
-    part = _Section(section.values["undo"], section.at("undo"), _UNDO_KEYS)
+    part = _Section(section.values["undo"], section.at("undo"), (*_REQUEST_KEYS, "hours", "leaves"))
     own = {
         RECEIPT: {"type": "string", "title": "Receipt"},
         **section.values["arguments"].get("properties", {}),
@@ -657,26 +645,13 @@ def _add_undo(section: _Section, effect: HttpEffect) -> None:
     part.values = {**part.values, "arguments": schema}
     request = _read_request(part, tuple(names))
     undo = check_undo(part.values.get("hours"), part.values.get("leaves", ""), part.place)
-    options = msgspec.structs.replace(
-        effect.options,
-        risk=part.text("risk", "high") or effect.options.risk,
-        reversible=False,
-        delivery=_read_delivery(part, request),
-        verb=f"undo_{effect.options.verb}",
-        timeout_seconds=part.number("timeout_seconds", 3_600),
-        schedulable=False,
+    delivery, seconds = _read_delivery(part, request), part.number("timeout_seconds", 3_600)
+    options = check_options(
+        effect.make_undo_options(part.text("risk", "high"), delivery, seconds), part.place
     )
     signature = msgspec.structs.replace(declared, place=effect.place)
-    title = f"Undo: {effect.operator.label}"[:MAX_TITLE_CHARS]
-    made = HttpEffect(
-        effect.operator,
-        check_options(options, part.place),
-        signature,
-        f"Takes back: {effect.description}",
-        request,
-        title,
-    )
-    effect.set_reverse(made, undo)
+    does = f"Takes back: {effect.description}"
+    effect.set_reverse(HttpEffect(effect.operator, options, signature, does, request, options.title), undo)
 
 
 def _read_request(section: _Section, names: tuple[str, ...]) -> HttpRequest:

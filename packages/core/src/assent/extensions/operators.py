@@ -19,6 +19,7 @@ import threading
 import typing
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Final, TypeVar, overload
 
 import msgspec
@@ -266,38 +267,34 @@ class EffectFunction:
         """The function takes this effect back. Its parameters are arguments of this effect by name, and `receipt`,
         the id on the receipt. It is an effect of its own: it is approved, executed once and gives a receipt. `hours`:
         for how long it works; `leaves`: what it does not undo; its risk is that of this effect."""
+        undo = check_undo(hours, leaves, self.place)
         if function is None:
-            given = check_undo(hours, leaves, self.place)
-            return lambda each: self._undo(each, given, risk, delivery, timeout_seconds)
-        return self._undo(function, Undo(), None, None, None)
-
-    def _undo(
-        self,
-        function: Callable[..., Any],
-        undo: Undo,
-        risk: str | None,
-        delivery: Delivery | None,
-        timeout_seconds: float | None,
-    ) -> EffectFunction:
+            given: Any = {"hours": hours, "leaves": leaves, "risk": risk}
+            return partial(self.undo, **given, delivery=delivery, timeout_seconds=timeout_seconds)
         place = name_place(function)
         if not inspect.isfunction(function):
             raise BadExtension(
                 f"undo of {self.__name__} is no function.", place=self.place, fix="Decorate a function."
             )
         refuse_generator(function)
-        options = msgspec.structs.replace(
+        options = self.make_undo_options(risk, delivery or Delivery("none"), timeout_seconds)
+        made = EffectFunction(self.operator, function, check_options(options, place))
+        self.set_reverse(made, undo)
+        return made
+
+    def make_undo_options(
+        self, risk: str | None, delivery: Delivery, timeout_seconds: float | None
+    ) -> EffectOptions:
+        return msgspec.structs.replace(
             self.options,
             risk=risk or self.options.risk,
             reversible=False,
-            delivery=delivery or Delivery("none"),
+            delivery=delivery,
             verb=f"undo_{self.options.verb}",
             timeout_seconds=timeout_seconds,
             schedulable=False,
             title=f"Undo: {self.options.title}"[:MAX_LABEL_CHARS],
         )
-        made = EffectFunction(self.operator, function, check_options(options, place))
-        self.set_reverse(made, undo)
-        return made
 
     def set_reverse(self, reverse: EffectFunction, undo: Undo) -> None:
         """Set what takes this effect back. Raises `BadExtension` for an argument that cannot be known."""

@@ -25,7 +25,6 @@ from assent.tools import (
     report,
     runs,
     showing,
-    undo,
     workflows,
     workspaces,
 )
@@ -43,7 +42,6 @@ CORE_TOOLS: Final[tuple[Tool, ...]] = (
     *approvals.TOOLS,
     *showing.TOOLS,
     *execution.TOOLS,
-    *undo.TOOLS,
     *manual.TOOLS,
     *workflows.TOOLS,
     *audit.TOOLS,

@@ -1,5 +1,5 @@
-"""The executors (C6). They take an action's id and an idempotency key, and no content that could
-override the action."""
+"""The executors (C6), and the tool that prepares taking back what they did. They take an action's id and an
+idempotency key, and no content that could override the action."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from assent.engine.actions import actions, reconciliation
+from assent.engine.actions import actions, circumstances, reconciliation
 from assent.engine.actions.execution import ExecutionOrder
+from assent.engine.actions.staging import PreparedRun, answer_prepared
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT
-from assent.gate.records import Action, Freeze
+from assent.gate.records import Action, Freeze, Proposal
 from assent.kernel.guide import Guide, make_guide
 from assent.kernel.ids import require_action_id
-from assent.kernel.refusals import bad_argument
+from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Arguments, from_record
-from assent.present.next_steps import PLAIN, next_calls
+from assent.ports import Preparation
+from assent.present.next_steps import PLAIN, UNDO, next_calls
 from assent.present.outlook import Executed, answer_executed
 from assent.present.refusals import describe_freeze
 from assent.present.status_report import explain
 from assent.tools.approvals import decider_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
-from assent.tools.definition import DECIDES, FIRES, Call, Tool
+from assent.tools.definition import DECIDES, FIRES, WRITES, Call, Tool
 from assent.use_cases import executions
 from assent.use_cases.decisions import DecisionOrder
 
@@ -34,6 +36,11 @@ SEND_TOOL = "chieflab_send_email"
 
 
 class ExecuteAction(Arguments, kw_only=True):
+    action_id: ActionIdArgument
+    idempotency_key: IdempotencyKey | None = None
+
+
+class UndoAction(Arguments, kw_only=True):
     action_id: ActionIdArgument
     idempotency_key: IdempotencyKey | None = None
 
@@ -117,6 +124,23 @@ def _answer_resolved(call: Call, action: Action) -> Resolved:
     return from_record(Resolved, record, user_message=told, agent_guide=done.agent_guide)
 
 
+async def undo_action(call: Call, request: UndoAction) -> PreparedRun:
+    services, caller, action_id = call.services, call.caller, require_action_id(request.action_id)
+    action, _ = await services.store.read(lambda: actions.find(caller.workspace_id, action_id))
+    run = await services.store.read(lambda: actions.find_run(caller.workspace_id, action.run_id))
+    if run is None:
+        raise Refusal(Reason.WRONG_WORKSPACE)
+    proposal = msgspec.convert(caller.propose(""), Proposal)
+    outlook = await circumstances.read_outlook(services, caller, (action,))
+
+    def answer(staged: Action) -> PreparedRun:
+        now = msgspec.structs.replace(run, created_ms=call.now_ms)  # for the life of the link
+        return answer_prepared(services, caller, now, (), (staged,), Preparation(), outlook)
+
+    write = call.answering(request, answer, PreparedRun)
+    return await executions.undo(services, decider_for(call), action, proposal, write)
+
+
 TOOLS = (
     Tool(
         name=EXECUTE,
@@ -167,5 +191,18 @@ TOOLS = (
         handler=resolve_unknown_outcome,
         keyed_as="chieflab_resolve_unknown_outcome",
         scope="actions:decide",
+    ),
+    Tool(
+        name=UNDO,
+        title="Take back what was done",
+        description="Prepares taking back what went out: a refund, a post, a page, a call. Staged for approval; "
+        "nothing changes by this call. USE WHEN the user wants to remove, delete or take down again a post, page or "
+        "blog post that is wrong, an announcement off the site, or to cancel a refund that was made.",
+        behaviour=WRITES,
+        request=UndoAction,
+        reply=PreparedRun,
+        handler=undo_action,
+        scope="runs:write",
+        keyed_as=UNDO,
     ),
 )

@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -21,6 +21,7 @@ from assent.engine.actions.flood import HeldGroup
 from assent.engine.core import freezes
 from assent.engine.core.offloading import run_apart
 from assent.engine.people import proofs
+from assent.engine.people.proofs import FormProof
 from assent.engine.views import inbox
 from assent.gate.gate import SeenVersion
 from assent.gate.policy import RANK, suffices
@@ -46,6 +47,8 @@ from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.word_diff import PAGE_STEPS
 from assent.use_cases import decisions
 from assent.use_cases.decisions import DecisionOrder, read_readiness
+
+T = TypeVar("T")
 
 DECISIONS: Final = ("approve", "reject")
 SEND_ALL: Final = "send"
@@ -104,30 +107,14 @@ async def decide(visit: Visit) -> Response:
     proof = await visit.read_proof(form)
     assurance = visit.counts if proof is None else proof.assurance
     state = APPROVED if decision == SEND_ALL else AWAITING
-    found = await visit.read(lambda: _find(visit, list(digests), state))
-    asked = tuple(
-        DecisionOrder(
-            visit.decider(action.workspace_id, shown_ms, assurance),
-            action,
-            SeenVersion(digest=digests[action.action_id]),
-            send=(decision == SEND_ALL or form.get("then") == "send") and _sends(action),
-            comment=read_comment(form),
-        )
-        for action in found
-    )
-
-    async def write(begin: Begin[tuple[Action, ...]]) -> tuple[Action, ...]:
-        def decide_all() -> Transaction[tuple[Action, ...]]:
-            if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
-                raise PageRefused(USED_PROOF)
-            yield from _find(visit, list(digests), state)
-            return (yield from begin())
-
-        return await visit.write(decide_all)
-
+    find = partial(_find, visit, list(digests), state)
+    found = await visit.read(find)
+    sends = decision == SEND_ALL or form.get("then") == "send"
+    asked = tuple(order(visit, form, action, shown_ms, assurance, sends=sends) for action in found)
+    write = partial(write_shown, visit, proof, find)
     try:
         if decision != "reject":
-            decided = await decisions.approve_together(visit.services, asked, write, undo=True)
+            decided = await decisions.approve_together(visit.services, asked, write)
         else:
             decided = await decisions.reject_together(visit.services.clock, asked, reason, write)
     except Refusal as refusal:
@@ -138,11 +125,36 @@ async def decide(visit: Visit) -> Response:
     if decision == "approve" and (half := len(decided) - len(approved)):
         said["half"] = half
     frozen = await visit.read(lambda: find_freeze(decided))
-    if (decision == SEND_ALL or form.get("then") == "send") and approved and frozen is None:
+    if sends and approved and frozen is None:
         said |= {"did": "send", "sent": sum(map(_sends, approved))}
     back = form.get("back", "")
     here = back if back.startswith("/inbox?") else "/inbox?"
     return visit.go(f"{here}{'' if here.endswith('?') else '&'}{urlencode(said)}")
+
+
+def order(
+    visit: Visit, form: dict[str, str], action: Action, shown_ms: int, assurance: Assurance, *, sends: bool
+) -> DecisionOrder:
+    """Return the decision about an action as the page of the form showed it."""
+    return DecisionOrder(
+        visit.decider(action.workspace_id, shown_ms, assurance),
+        action,
+        SeenVersion(digest=read_digests(form)[action.action_id]),
+        send=sends and _sends(action),
+        comment=read_comment(form),
+    )
+
+
+async def write_shown(visit: Visit, proof: FormProof | None, find: Begin[Any], begin: Begin[T]) -> T:
+    """Write decisions, once for each signature. `find` refuses them if the person may no longer see the actions."""
+
+    def decide() -> Transaction[T]:
+        if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
+            raise PageRefused(USED_PROOF)
+        yield from find()
+        return (yield from begin())
+
+    return await visit.write(decide)
 
 
 def _explain(refusal: Refusal) -> PageProblem:
@@ -183,7 +195,7 @@ async def _ask(
         "decision": decision,
         "half": half,
         "stopped": await visit.read(lambda: find_freeze(found)),
-        "items": await run_apart(_list_items, found, visit.now_ms),
+        "items": await run_apart(list_items, found, visit.now_ms),
         "kinds": Counter(action.view.noun for action in found).most_common(),
         "at_once": all(map(sends_at_once, found)),
         "act": naming.VERBS[all(map(naming.is_function, found))],
@@ -255,15 +267,16 @@ async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[tuple[s
     return list(dict.fromkeys(said.values()))
 
 
-def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
+def list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
+    """Return what a page shows of actions that are decided together."""
     steps = Steps(PAGE_STEPS)
-    return [show_item(action, now_ms, steps) for action in found]
+    return [_show_item(action, now_ms, steps) for action in found]
 
 
-def show_item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
-    """Return what a page shows of one action that is decided with others."""
+def _show_item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
     return {
         "action_id": action.action_id,
+        "risk": action.preflight.severity.value,
         "title": naming.say_effect(action),
         "happens": action.view.sentence,
         "does": naming.VERBS[naming.is_function(action)].does,

@@ -10,31 +10,34 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from starlette.responses import Response
 
 from assent.engine.core.offloading import run_apart
-from assent.engine.people import members, proofs
+from assent.engine.people import members
 from assent.engine.views import inbox, review
-from assent.gate.gate import SeenVersion
 from assent.gate.policy import RANK, Policy, suffices
 from assent.gate.records import Action, is_with_agent, reached_addresses
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.ids import ActionId, RunId, is_uuid
-from assent.ports import Begin, Transaction
+from assent.ports import Transaction
 from assent.present.refusals import explain_missing_type
-from assent.serving.web.inbox.batch import find_freeze, find_half, nonce_subject, read_digests, show_item
-from assent.serving.web.people.confirming import USED_PROOF
+from assent.serving.web.inbox.batch import (
+    find_freeze,
+    find_half,
+    list_items,
+    nonce_subject,
+    order,
+    read_digests,
+    write_shown,
+)
 from assent.serving.web.review import naming
-from assent.serving.web.review.decisions import read_comment
-from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.problems import describe_batch, explain
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
-from assent.serving.web.shell.word_diff import PAGE_STEPS
 from assent.use_cases import decisions
-from assent.use_cases.decisions import DecisionOrder, LeftOut
 
 MOST: Final = 50
 """The most actions of a plan, as in the chat."""
@@ -54,7 +57,7 @@ async def show(visit: Visit) -> Response:
 
 async def _draw(visit: Visit, run_id: str, left: Sequence[tuple[str, str]] = ()) -> Response:
     """Draw what waits; after an approval with what it left out, each with the reason."""
-    waiting = await visit.read(lambda: _find_waiting(visit, run_id))
+    waiting = await visit.read(partial(_find_waiting, visit, run_id))
     found = _choose(visit, waiting)
     actions = tuple(action for action, _ in found)
     half = await visit.read(lambda: find_half(visit, actions))
@@ -63,7 +66,7 @@ async def _draw(visit: Visit, run_id: str, left: Sequence[tuple[str, str]] = ())
         "half": half,
         "apart": [naming.say_effect(each) for each, _ in waiting if each not in actions],
         "run_id": run_id,
-        "items": await run_apart(_list_items, actions, visit.now_ms),
+        "items": await run_apart(list_items, actions, visit.now_ms),
         "stopped": await visit.read(lambda: find_freeze(actions)),
         "sums": sum_money(actions),
         "people": sorted(frozenset().union(*map(reached_addresses, actions))),
@@ -82,34 +85,16 @@ async def _approve(visit: Visit, run_id: str) -> Response:
     )
     digests, proof = read_digests(form), await visit.read_proof(form)
     assurance = visit.counts if proof is None else proof.assurance
-    found = [
-        each for each in await visit.read(lambda: find_plan(visit, run_id)) if each[0].action_id in digests
-    ]
+    find = partial(_find_waiting, visit, run_id)
+    found = [each for each in _choose(visit, await visit.read(find)) if each[0].action_id in digests]
     asked = [policy.require(action).assurance for action, policy in found]
     needed = max(asked, key=RANK.__getitem__, default=assurance)
     if not suffices(assurance, needed):
         # One signature over all fields, and so over every digest.
         await visit.ask_to_confirm(form, describe_batch(tuple(each[0] for each in found), form), needed)
-    orders = tuple(
-        DecisionOrder(
-            visit.decider(action.workspace_id, shown_ms, assurance),
-            action,
-            SeenVersion(digest=digests[action.action_id]),
-            send=form.get("then") == "send" and action.view.executes == "server",
-            comment=read_comment(form),
-        )
-        for action, _ in found
-    )
-
-    async def write(begin: Begin[tuple[LeftOut, ...]]) -> tuple[LeftOut, ...]:
-        def approve_all() -> Transaction[tuple[LeftOut, ...]]:
-            if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
-                raise PageRefused(USED_PROOF)
-            yield from find_plan(visit, run_id)  # the person may still see them
-            return (yield from begin())
-
-        return await visit.write(approve_all)
-
+    sends = form.get("then") == "send"
+    orders = tuple(order(visit, form, action, shown_ms, assurance, sends=sends) for action, _ in found)
+    write = partial(write_shown, visit, proof, find)
     left = [
         (naming.say_effect(action), explain(refusal, action.action_id, "approve", form).text)
         for action, refusal in await decisions.approve_plan(visit.services, orders, write)
@@ -117,11 +102,6 @@ async def _approve(visit: Visit, run_id: str) -> Response:
     if gone := len(digests) - len(found):
         left.append((f"{gone} of them", "What was decided or expired meanwhile no longer waits."))
     return await _draw(visit, run_id, left) if left else visit.go(f"/runs/{run_id}")
-
-
-def find_plan(visit: Visit, run_id: str) -> Transaction[Waiting]:
-    """Return what the plan of a run includes, in its order."""
-    return _choose(visit, (yield from _find_waiting(visit, run_id)))
 
 
 def _find_waiting(visit: Visit, run_id: str) -> Transaction[Waiting]:
@@ -160,11 +140,6 @@ def sum_money(found: tuple[Action, ...]) -> list[str]:
     for facets in (each.view.facets for each in found):
         sums[facets.currency] += facets.money or 0
     return [naming.say_amount(amount, currency) for currency, amount in sorted(sums.items()) if amount]
-
-
-def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
-    steps = Steps(PAGE_STEPS)
-    return [{**show_item(each, now_ms, steps), "risk": each.preflight.severity.value} for each in found]
 
 
 SCREENS: Final = (Screen(HERE, show, "inbox", LOOK_AND_SEND),)
