@@ -120,7 +120,7 @@ class Runner:
 
     async def _start_due(self) -> int:
         """Start the due jobs. Returns the milliseconds until the next poll."""
-        free = self._concurrency - len(self._running)
+        free = self._concurrency - len(self._list_at_work())
         if free == 0:
             return self._poll_ms
         now_ms = self._clock.now_ms()
@@ -130,8 +130,10 @@ class Runner:
         if not ready or ready[0].ready_ms > now_ms:
             return min(self._poll_ms, ready[0].ready_ms - now_ms) if ready else self._poll_ms
         # The same time for both, so that the runner never takes a job from itself.
+        listed = {each.job_id for each in ready}
         for attempt in list(self._running.values()):
-            await attempt.renew_if_overdue(now_ms)
+            if attempt.job_id in listed:
+                await attempt.renew_if_overdue(now_ms)
         claimed = await claim_due(self._store, self._kinds, ready, now_ms, free, self._worker)
         for job in claimed:
             attempt = self._attempt(job)
@@ -149,13 +151,17 @@ class Runner:
         self._polled_ms = now_ms
         if checked is not None and not set_back and now_seconds - checked < CHECK_SECONDS:
             return
-        for attempt in list(self._running.values()):
+        for attempt in self._list_at_work():
             await attempt.renew_if_overdue(now_ms)
         misplaced = await self._store.read(partial(jobs.list_misplaced, self._kinds, now_ms))
         if misplaced:
             log.warning("%d jobs are ready now, because the clock was set back", len(misplaced))
             await self._store.write(partial(jobs.pull, misplaced, now_ms))
         self._checked_seconds = now_seconds
+
+    def _list_at_work(self) -> list[JobAttempt]:
+        """The attempts that take a place. Those that wait for a part of the database keep no job of another part."""
+        return [attempt for attempt in self._running.values() if not attempt.is_held_up]
 
     def _attempt(self, job: Job) -> JobAttempt:
         return JobAttempt(
@@ -258,7 +264,10 @@ class JobAttempt:
         self._poll_ms = poll_ms
         self._stopping = stopping
         self._lease_until_ms = job.lease_until_ms or 0
+        self.job_id = job.job_id
         self._abandoned = False
+        self.is_held_up = False
+        """Whether nothing is left but to record its end, and the database did not take that."""
         self._handler: asyncio.Task[bool | None] | None = None
 
     async def run(self) -> None:
@@ -346,6 +355,7 @@ class JobAttempt:
                 await self._store.write(ending)
                 return
             except StoreUnavailable as error:
+                self.is_held_up = True
                 log_failure("the end of a job cannot be recorded yet", error)
                 if self._stopping.is_set():
                     return

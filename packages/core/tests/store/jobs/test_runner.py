@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from typing import Any, TypeVar
 
 import pytest
 from tests.support.jobs.kit import (
@@ -30,7 +31,9 @@ from assent.engine.core.jobs import Job, JobFailed, JobState
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import StoreUnavailable, Transaction
+from assent.ports import Begin, StoreUnavailable, Transaction
+
+T = TypeVar("T")
 
 NEVER_MS = 3_600_000
 """A wait that outlasts every test: whoever goes on must have been woken."""
@@ -327,6 +330,37 @@ async def test_the_end_of_a_job_is_recorded_once_the_store_is_back(url: str) -> 
             store.plug()
             await store.until_state(JobState.DONE)
         assert handler.keys == ["k"]
+
+
+async def test_jobs_whose_end_cannot_be_recorded_keep_no_other_from_running(url: str) -> None:
+    """A server of several is away with their rows, and the rest of the store answers."""
+    async with opened(url) as store:
+
+        class InPart(Watched):
+            away = True
+
+            async def write(self, begin: Begin[T]) -> T:
+                work: Any = begin
+                ends = getattr(work, "func", None) is jobs.complete
+                if self.away and ends and work.args[0].key == "lost":
+                    self.refused += 1
+                    raise StoreUnavailable("this server is away")
+                return await super().write(begin)
+
+        part, handler, clock = InPart(store), Handled(), Clock()
+        await enqueue(store, "lost")
+        async with running(runner(part, clock, greeting(handler), concurrency=1)):
+            await handler.until_ran(1)
+            await enqueue(store, "here")
+            await handler.until_ran(2)
+            await store.until_state(JobState.DONE)
+            assert part.refused > 0
+            clock.at_ms += 2 * LEASE_MS
+            await enqueue(store, "later", due_ms=clock.at_ms)
+            await handler.until_ran(3)
+            part.away = False
+            await store.until_state(JobState.DONE, 3)
+        assert handler.keys == ["lost", "here", "later"]
 
 
 async def test_a_lease_that_could_not_be_renewed_for_a_while_is_kept_if_nobody_took_it(url: str) -> None:
