@@ -7,6 +7,7 @@ were already with a connector or an agent: these cannot be called back, and thei
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +19,7 @@ from assent.gate.records import Freeze
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
+from assent.ports import StoreUnavailable
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -37,8 +39,8 @@ class FrozenSending(WireRecord):
     """Whether no claim from before the freeze is open any more."""
     effective_after_ms: float
     """From the order to the moment after which no process can begin to send."""
-    in_flight: int
-    """Actions that were claimed before and have no outcome yet."""
+    in_flight: int | None
+    """Actions that were claimed before and have no outcome yet; None if a server of the database does not say."""
 
 
 def freeze(
@@ -51,11 +53,23 @@ def freeze(
     reason = check_name(why, "The reason") if why else ""
 
     async def stop(app: App) -> FrozenSending:
-        workspace_id, name = await _find_scope(app, workspace)
-        return await stop_sending(app, workspace_id, name, why=reason)
+        try:
+            workspace_id, name = await _find_scope(app, workspace)
+            return await stop_sending(app, workspace_id, name, why=reason)
+        except StoreUnavailable as error:
+            servers = getattr(app.store, "servers", None)
+            if servers is None or not servers.are_several:
+                raise
+            raise Failure(
+                f"Sending is not known to be stopped: {error}\nA freeze is stored on every server of the database, and "
+                "what is on the others goes on. Start or replace that server and run this again. To stop sending now, "
+                "stop the processes of `assent serve`."
+            ) from error
 
     done = session.use_app(stop)
-    held = "1 action was" if done.in_flight == 1 else f"{done.in_flight} actions were"
+    held = (
+        "1 action was" if done.in_flight == 1 else f"{done.in_flight or 'An unknown number of'} actions were"
+    )
     text = (
         f"Sending is stopped {done.scope} since {done.since}. It took effect after "
         f"{done.effective_after_ms:.1f} ms: no process begins to send any more.\n"
@@ -63,9 +77,10 @@ def freeze(
     if not done.in_effect:
         text = (
             f"Sending is stopped {done.scope} since {done.since}. After {done.effective_after_ms / 1000:.0f} s the "
-            "database still has a transaction that began earlier. If it claims an action, that action is sent.\n"
+            "database still has a transaction that began earlier, or a server that has not heard of it. An action that "
+            "is claimed there is sent.\n"
         )
-    text += f"{held} already being sent; the outcome is recorded.\n" if done.in_flight else ""
+    text += f"{held} already being sent; the outcome is recorded.\n" if done.in_flight != 0 else ""
     again = ("unfreeze", *(("--workspace", workspace) if workspace is not None else ()))
     session.give(done, f"{text}Let it go on: {session.again(*again)}")
     return 0 if done.in_effect else 1
@@ -82,7 +97,9 @@ async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: 
     took_ms = 1000 * (time.perf_counter() - begun)
     found = await store.read(freezes.list_all)
     since_ms = next((each.since_ms for each in found if each.workspace_id == workspace_id), now_ms)
-    in_flight = await store.read(lambda: freezes.count_executing(workspace_id, now_ms))
+    in_flight = None
+    with suppress(StoreUnavailable):  # the freeze is stored, and its result is told
+        in_flight = await store.read(lambda: freezes.count_executing(workspace_id, now_ms))
     return FrozenSending(scope, iso_time(since_ms), in_effect, round(took_ms, 2), in_flight)
 
 

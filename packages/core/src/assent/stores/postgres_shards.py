@@ -204,7 +204,8 @@ class Servers:
         return self.for_write(begin) if self._apart else begin
 
     def for_write(self, begin: Begin[T]) -> Begin[T]:
-        return (lambda: self._drive(begin())) if self.are_several else begin
+        # Decided when it begins: the first connection of a process finds the servers.
+        return lambda: self._drive(begin()) if self.are_several else begin()
 
     def _drive(self, transaction: Generator[Bound, Rows, T]) -> Transaction[T]:
         try:

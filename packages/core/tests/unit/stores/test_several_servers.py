@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,9 +10,11 @@ from typing import Any, cast
 import asyncpg
 import pytest
 
+from assent.cli.freeze import FrozenSending, freeze
+from assent.cli.session import CommandSession, Failure
 from assent.engine.core.services import Services
 from assent.kernel.ids import SYSTEM_WORKSPACE
-from assent.ports import Bound, Rows, SchemaMismatch, SchemaOutdated, Single, StoreUnavailable
+from assent.ports import Begin, Bound, Rows, SchemaMismatch, SchemaOutdated, Single, StoreUnavailable
 from assent.serving.site import ELSEWHERE, StoreCheck
 from assent.sql.components import list_core_tables
 from assent.sql.loader import split_script, statements
@@ -111,9 +114,10 @@ class Asked:
 
     def run(self, bound: Bound, *, writes: bool = False) -> Rows:
         """Drive a transaction of one statement, as a store does."""
-        begin = self.servers.for_write if writes else self.servers.for_read
-        transaction = begin(Single(bound))()
-        rows: Any = None
+        return self.drive((self.servers.for_write if writes else self.servers.for_read)(Single(bound)))
+
+    def drive(self, begin: Begin[Rows]) -> Rows:
+        transaction, rows = begin(), cast("Any", None)
         try:
             while True:
                 asked: Any = transaction.send(rows)
@@ -204,6 +208,14 @@ def test_the_history_counts_the_promotions_of_all_servers(
     assert [row["timeline"] for row in found] == ([] if seen is None else [seen])
 
 
+def test_the_first_read_of_a_process_counts_the_promotions_of_servers_that_its_connection_finds() -> None:
+    database = Asked()
+    database.timelines["db3"], database.servers.are_several = 2, False
+    begin = database.servers.for_write(Single(statements.read_server_history()))
+    database.servers.are_several = True  # as the first connection of a pool finds
+    assert [row["timeline"] for row in database.drive(begin)] == [2]
+
+
 @pytest.mark.parametrize("lost", ["row", "server", None])
 def test_a_freeze_is_in_effect_when_every_server_has_its_row(lost: str | None) -> None:
     database = Asked()
@@ -216,6 +228,53 @@ def test_a_freeze_is_in_effect_when_every_server_has_its_row(lost: str | None) -
     with nullcontext() if lost is None else pytest.raises(StoreUnavailable, match="db2"):
         database.run(waits)
     assert (database.asked[-1] is waits) is (lost is None)  # it waits for claims once the row is seen
+
+
+class Refusing:
+    """A store of several servers that takes so many transactions that write, and so many that read."""
+
+    def __init__(self, writes: int, reads: int) -> None:
+        self.servers = Servers()
+        self.servers.are_several = True
+        self.left = {"write": writes, "read": reads}
+
+    async def open(self) -> None:
+        pass
+
+    async def write(self, begin: Any) -> Rows:
+        return self._take("write")
+
+    async def read(self, begin: Any) -> Rows:
+        return self._take("read")
+
+    def _take(self, kind: str) -> Rows:
+        self.left[kind] -= 1
+        if self.left[kind] < 0:
+            raise StoreUnavailable("db2 does not answer")
+        return []
+
+
+def order_freeze(store: Refusing, said: list[FrozenSending]) -> int:
+    """Run `assent freeze` over a store; keeps what it gives in `said`."""
+    app = SimpleNamespace(store=store, clock=SimpleNamespace(now_ms=lambda: 5))
+    session = SimpleNamespace(
+        require_data=lambda: None,
+        use_app=lambda work: asyncio.run(work(app)),
+        again=lambda *words: " ".join(words),
+        give=lambda done, text: said.append(done),
+    )
+    return freeze(cast("CommandSession", session))
+
+
+def test_a_freeze_that_a_server_does_not_take_is_told_as_none_with_what_stops_sending_now() -> None:
+    with pytest.raises(Failure, match=r"(?s)not known to be stopped: db2 .*stop the processes"):
+        order_freeze(Refusing(0, 0), [])
+
+
+def test_a_freeze_that_is_stored_and_not_on_every_server_is_told_as_not_in_effect() -> None:
+    said: list[FrozenSending] = []
+    assert order_freeze(Refusing(1, 1), said) == 1
+    assert [(done.in_effect, done.in_flight) for done in said] == [(False, None)]
 
 
 def test_a_script_is_split_outside_of_literals_and_comments() -> None:
