@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md lists the files of each flow in the order in which a traced call first enters them."""
+"""ARCHITECTURE.md lists the files that carry each flow in the order in which a traced call first enters them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def trace(*flows: str) -> dict[str, list[str]]:
 
 def test_a_flow_is_listed_as_it_is_traced() -> None:
     listed = list_flows()
+    traced = trace(*listed)
 
-    assert listed.keys() == FLOWS
-    assert listed == trace(*listed)
+    assert listed.keys() == traced.keys() == FLOWS
+    assert listed == {name: [file for file in traced[name] if file in listed[name]] for name in listed}

@@ -1,4 +1,4 @@
-"""The card of an action for the chat, as Markdown.
+"""The card of an action for the chat, as Markdown. Pages draw it from `serving.web.review.content`.
 
 It shows the whole effect and its destination, then warnings, blockers, and who decides.
 
