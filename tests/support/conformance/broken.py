@@ -270,16 +270,12 @@ def make_up_numbers(payload: dict[str, Any]) -> None:
     payload.update(ok=True, metrics=[{"metric": "impressions", "value": 1234}])
 
 
-def edit_action_field(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda payload: payload["actions"][0].update({name: value})
-
-
 PREPARE = (
     broken(
         "an action is approved from the start",
         "E13",
         "prepared_shape",
-        by=edited(edit_action_field("status", "approved"), calls(POST)),
+        by=edited(lambda payload: payload["actions"][0].update(status="approved"), calls(POST)),
     ),
     broken(
         "a prepared post is published at once",
@@ -461,20 +457,12 @@ async def let_everyone_win(asked: Asked, forward: Forward) -> Told:
     return told.edited(lambda payload: payload.update(ok=True, externalId=key), is_error=False)
 
 
-def tell_unknown_by_404(keys: Keys) -> Handler:
-    return altered(
-        lambda told: told.edited(lambda payload: payload.update(reason="invalid_action_id", statusCode=404)),
+def tell_unknown_by_404(caller: int, **more: str) -> Callable[[Keys], Handler]:
+    """Another answer for an action that no workspace has, to one of the two callers."""
+    return lambda keys: altered(
+        lambda told: told.edited(lambda payload: payload.update(**more, statusCode=404)),
         lambda asked: (
-            asked.tool == GET and asked.key == keys[1] and "0000-7000-8000-000000000000" in asked.line
-        ),
-    )
-
-
-def tell_owner_by_404(keys: Keys) -> Handler:
-    return altered(
-        lambda told: told.edited(lambda payload: payload.update(statusCode=404)),
-        lambda asked: (
-            asked.tool == GET and asked.key == keys[0] and "0000-7000-8000-000000000000" in asked.line
+            asked.tool == GET and asked.key == keys[caller] and "0000-7000-8000-000000000000" in asked.line
         ),
     )
 
@@ -551,8 +539,13 @@ GATE = (
     ),
     broken("another workspace reads an action", "E2", "foreign", make=as_owner(GET)),
     broken("another workspace approves an action", "E69", "foreign", make=as_owner(APPROVE)),
-    broken("another workspace learns that an action exists", "E96", "foreign", make=tell_unknown_by_404),
-    broken("an unknown action is 404", "E26", "unknown_action", make=tell_owner_by_404),
+    broken(
+        "another workspace learns that an action exists",
+        "E96",
+        "foreign",
+        make=tell_unknown_by_404(1, reason="invalid_action_id"),
+    ),
+    broken("an unknown action is 404", "E26", "unknown_action", make=tell_unknown_by_404(0)),
     broken("another workspace reads the audit", "E2", "foreign_run", make=as_owner(AUDIT)),
     broken("another workspace follows a workflow", "E2", "foreign_run", make=as_owner(ADVANCE)),
     broken("a retry publishes twice", "E72", "once", make=publish_again),

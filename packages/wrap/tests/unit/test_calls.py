@@ -234,7 +234,12 @@ def test_a_call_without_a_result_is_an_error_that_says_why(
 
 @pytest.mark.parametrize(
     ("kept", "content"),
-    [({"content": [{"type": "text", "text": "ok"}]}, ["ok"]), ({"content": "?"}, []), ("?", []), (None, [])],
+    [
+        ({"content": [{"type": "text", "text": "no"}], "isError": True}, ["no"]),
+        ({"content": "?"}, []),
+        ("?", []),
+        (None, []),
+    ],
 )
 def test_after_an_edit_the_result_begins_with_the_arguments_that_ran(kept: Any, content: list[str]) -> None:
     action = put_in(transitions.EXECUTED, STORE, metadata={OUTPUT: kept})

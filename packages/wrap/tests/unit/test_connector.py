@@ -279,9 +279,20 @@ class Sending:
         ({}, [{**STORE, "description": "Another one."}], False, False),
         ({}, [LOOK], False, False),
         (RpcError(-32000, "broken"), [STORE], None, False),
+        (RpcError(-32603, "failed within"), [STORE], None, False),
         (Unanswered("it did not answer"), [STORE], None, False),
     ],
-    ids=["not sent", "not started", "refused", "asks", "changed", "gone", "an error of its own", "no answer"],
+    ids=[
+        "not sent",
+        "not started",
+        "refused",
+        "asks",
+        "changed",
+        "gone",
+        "an error of its own",
+        "an internal error",
+        "no answer",
+    ],
 )
 async def test_only_what_a_server_cannot_have_done_counts_as_not_made(
     result: dict[str, Any] | Exception, tools: list[dict[str, Any]], curable: bool | None, forgot: bool

@@ -1,4 +1,4 @@
-"""The screens that look back over several weeks, in a real browser: every width, light and dark, and by clicks."""
+"""The screens that look back, in a real browser: what a choice filters at once, and the time zone of a browser."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ import re
 
 import pytest
 from playwright.async_api import expect
-from tests.support.review.kit import Server
-from tests.support.shell import weeks
+from tests.support.review.kit import Server, post
+from tests.support.shell import stories
 from tests.support.shell.fixtures import OpenScreen
-from tests.support.shell.weeks import Weeks
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-async def past(server: Server) -> Weeks:
-    return await weeks.live_through(server)
-
-
-async def test_a_day_of_the_histogram_and_a_choice_filter_at_once(screen: OpenScreen, past: Weeks) -> None:
+async def test_a_day_of_the_histogram_and_a_choice_filter_at_once(screen: OpenScreen, server: Server) -> None:
+    for goal in ("Autumn subscription", "Tasting room opens"):
+        await stories.launch(server, goal, post())
+        server.clock.advance(days=6)
     at = await screen("/runs")
     await at.page.locator(".histogram a:has(.bar)").first.click()
     await expect(at.page.locator(".run-rows > li")).to_have_count(1)
@@ -32,18 +29,8 @@ async def test_a_day_of_the_histogram_and_a_choice_filter_at_once(screen: OpenSc
     await expect(at.page.locator("main")).to_contain_text("signed in")
 
 
-async def test_a_rule_is_written_and_confirmed_in_the_page(screen: OpenScreen, past: Weeks) -> None:
-    at = await screen("/memory")
-    await at.page.get_by_role("link", name="Add a rule").click()
-    await at.page.get_by_label("Never claim").check()
-    await at.page.get_by_label("What to remember").fill("the best coffee in Oslo")
-    await at.page.get_by_role("button", name="Add", exact=True).click()
-    await expect(at.page).to_have_url(re.compile(r"/memory\?group=rules$"))
-    await expect(at.page.locator(".memory")).to_contain_text("the best coffee in Oslo")
-
-
 async def test_the_zone_of_the_browser_is_taken_when_a_person_first_signs_in(
-    screen: OpenScreen, server: Server, past: Weeks
+    screen: OpenScreen, server: Server
 ) -> None:
     at = await screen("/settings")
     zone = await at.page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")

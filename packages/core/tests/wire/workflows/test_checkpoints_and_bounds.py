@@ -72,17 +72,15 @@ async def test_a_setting_hides_the_checkpoint_tool(client: WorkflowClient) -> No
 # ── bounds ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def context_of(size: int, filler: str = "x") -> Payload:
-    """A context of exactly so many canonical bytes: `{"k":"…"}`."""
+def context_of(size: int) -> Payload:
+    """A context of exactly so many canonical bytes, in characters of three: `{"k":"…"}`."""
     room = size - len('{"k":""}')
-    width = len(filler.encode())
-    return {"k": filler * (room // width) + "y" * (room % width)}
+    return {"k": "€" * (room // 3) + "y" * (room % 3)}
 
 
 @pytest.mark.rule("W47", "W48")
-@pytest.mark.parametrize("filler", ["x", "é", "€", "😀"])
-async def test_context_is_bounded_in_bytes_of_canonical_json(client: WorkflowClient, filler: str) -> None:
-    exact, over = context_of(CONTEXT_BYTES, filler), context_of(CONTEXT_BYTES + 1, filler)
+async def test_context_is_bounded_in_bytes_of_canonical_json(client: WorkflowClient) -> None:
+    exact, over = context_of(CONTEXT_BYTES), context_of(CONTEXT_BYTES + 1)
     at = await client.start(context=exact)
     assert (await client.advance(at))["pending"]["stepId"] == "two"
     for answer in (
@@ -109,28 +107,20 @@ async def test_deep_nesting_is_refused_and_not_a_crash(client: WorkflowClient) -
         return value
 
     at = await client.start(context={"start": nested(DEPTH - 1)})
-    for levels in (61, 62, DEPTH - 1):
-        again = await client.start(context={"k": nested(levels)})
-        assert (await client.advance(again, context={"k": nested(levels)}))["pending"]["stepId"] == "two"
-        assert (await client.advance(again, output={"kind": "x", "k": nested(levels)}))["pending"][
-            "stepId"
-        ] == "two"
+    for content in ({"context": {"k": nested(DEPTH - 1)}}, {"output": {"kind": "x", "k": nested(DEPTH - 1)}}):
+        assert (await client.advance(at, **content))["pending"]["stepId"] == "two"
     nodes = await client.sql("SELECT count(*) FROM workflow_nodes")
-    for levels in (DEPTH, DEPTH + 1, 100, 400, 900):
-        for call in (
-            client.send(at, context={"k": nested(levels)}),
-            client.ask("workflow_start", workflowId="three-steps", context={"k": nested(levels)}),
+    for levels in (DEPTH, 900):
+        deep = {"k": nested(levels)}
+        for answer in (
+            await client.send(at, context=deep),
+            await client.ask("workflow_start", workflowId="three-steps", context=deep),
         ):
-            answer = await call
-            problems = answer.payload["problems"]
-            assert (answer.reason, [problem["path"] for problem in problems]) == (
-                "validation_error",
-                ["context"],
-            )
+            assert answer.reason == "validation_error"
+            assert [problem["path"] for problem in answer.payload["problems"]] == ["context"]
     answer = await client.send(at, output={"kind": "x", "k": nested(DEPTH)})
     assert answer.reason == "validation_error"
     assert await client.sql("SELECT count(*) FROM workflow_nodes") == nodes
-    assert (await client.advance(at, context={"k": nested(DEPTH - 1)}))["pending"]["stepId"] == "two"
 
 
 @pytest.mark.rule("W51")
@@ -167,11 +157,8 @@ def write_advance(at: dict[str, Any], context: str) -> str:
     "raw",
     [
         '{"k": NaN}',
-        '{"k": Infinity}',
         '{"k": "\\ud800"}',
-        '{"\\udfff": 1}',
         '{"k": 9007199254740993}',
-        '{"k": -9007199254740993}',
         '{"k": 1e400}',
     ],
 )

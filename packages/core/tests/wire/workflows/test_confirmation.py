@@ -159,17 +159,6 @@ async def test_twenty_callers_at_once_ask_once_and_pass_once(client: WorkflowCli
     assert (kinds.count("confirmation_asked"), kinds.count("action_hand_over")) == (1, 1)
 
 
-async def test_validation_comes_before_approval(client: WorkflowClient) -> None:
-    both = definition(
-        "both", step("plan"), step("release", requireConfirmation=True, notesOptional=False), step("after")
-    )
-    at = await at_gate(client, both)
-    blocked = await client.advance(at)
-    assert blocked["kind"] == "blocked"
-    assert await client.sql("SELECT 1 FROM actions WHERE workspace_id = ?", client.workspace_id) == []
-    await asked(client, blocked, **NOTES)
-
-
 async def test_after_a_rejection_the_step_stays_and_new_content_is_asked_about_anew(
     client: WorkflowClient,
 ) -> None:

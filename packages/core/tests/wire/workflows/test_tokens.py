@@ -17,12 +17,15 @@ from assent.kernel.tokens import decode
 from assent.workflow.tokens import TokenClaims, mint
 
 pytestmark = pytest.mark.every_surface
+ONE_SURFACE = pytest.mark.parametrize(("transport", "database"), [("http", "sqlite")])
+"""For hundreds of texts that are no token: neither the transport nor the store reads one."""
 
 OTHER = "another master secret for the tests, long enough"
 THIRD = "a third master secret for the tests only, long enough"
 
 
 @pytest.mark.rule("W1")
+@ONE_SURFACE
 async def test_a_token_altered_at_any_position_is_refused_and_changes_nothing(client: WorkflowClient) -> None:
     at = await client.start()
     before = await client.tables()
@@ -39,6 +42,7 @@ async def test_a_token_altered_at_any_position_is_refused_and_changes_nothing(cl
 
 
 @pytest.mark.rule("W2")
+@ONE_SURFACE
 @pytest.mark.parametrize("name", ["stateToken", "ackToken"])
 async def test_what_is_cut_short_garbage_or_empty_is_no_token(client: WorkflowClient, name: str) -> None:
     at = await client.start()

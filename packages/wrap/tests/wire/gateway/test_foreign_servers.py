@@ -58,19 +58,6 @@ async def test_a_changed_tool_is_held_until_a_person_accepts_it(
     assert await wrapped.waiting() == []
 
 
-@pytest.mark.usefixtures("no_caches")
-async def test_a_call_that_was_approved_for_another_definition_is_not_made(
-    wrapped: Wrapped, client: FrontClient
-) -> None:
-    answer = client.start_call("store", path="a", content="b")
-    (waiting,) = await wrapped.until_waiting()
-    wrapped.want(tools={"store": {"description": "Writes a note and sends it out."}})
-    await wrapped.approve(waiting["id"])
-    result = (await asyncio.wait_for(answer, 20))["result"]
-    assert result["isError"] and "changed" in said(result)
-    assert wrapped.calls_of("store") == []
-
-
 async def test_a_hidden_tool_is_neither_listed_nor_called_and_a_rule_lets_a_write_pass(
     wrapped: Wrapped,
 ) -> None:

@@ -226,23 +226,6 @@ async def test_a_server_that_dies_in_mid_call_leaves_an_unknown_outcome_and_is_n
     assert len(wrapped.calls_of("store")) == 1
 
 
-@pytest.mark.parametrize(
-    ("code", "state"), [(-32603, "outcome_unknown"), (-32000, "outcome_unknown"), (-32602, "failed")]
-)
-async def test_only_an_error_that_precedes_the_call_means_that_it_was_not_made(
-    wrapped: Wrapped, client: FrontClient, code: int, state: str
-) -> None:
-    wrapped.want(on_call={"store": code})
-    client.start_call("store", path="a", content="b")
-    (waiting,) = await wrapped.until_waiting()
-    await wrapped.approve(waiting["id"])
-    assert await wrapped.where(waiting["id"]) == state
-    wrapped.want()
-    wrapped.clock.advance(hours=2)
-    await wrapped.run_jobs()
-    assert len(wrapped.calls_of("store")) == 1
-
-
 async def test_a_tool_that_may_be_repeated_is_called_again_after_an_unknown_outcome(wrapped: Wrapped) -> None:
     client = await wrapped.open(trust=True, rules="[notes.tools.store]\nrepeat = true\n")
     wrapped.want(on_call={"store": "die"})
@@ -255,16 +238,6 @@ async def test_a_tool_that_may_be_repeated_is_called_again_after_an_unknown_outc
     assert await wrapped.where(waiting["id"]) == "executed"
     assert len(wrapped.calls_of("store")) == 2
     await client.close()
-
-
-async def test_an_error_that_the_tool_reports_is_its_result(wrapped: Wrapped, client: FrontClient) -> None:
-    wrapped.want(on_call={"store": "error"})
-    answer = client.start_call("store", path="a", content="b")
-    (waiting,) = await wrapped.until_waiting()
-    await wrapped.approve(waiting["id"])
-    result = (await asyncio.wait_for(answer, 20))["result"]
-    assert (result["isError"], said(result)) == (True, "it went wrong")
-    assert await wrapped.where(waiting["id"]) == "executed"
 
 
 async def test_repeated_keys_are_refused_and_nothing_is_asked(wrapped: Wrapped, client: FrontClient) -> None:
