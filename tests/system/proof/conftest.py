@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.proof.ground import Ground, Workers
 
+from assent_conform.testing.connector import Emulator
 from assent_conform.testing.standalone import provider_process
 
 
@@ -15,7 +16,7 @@ from assent_conform.testing.standalone import provider_process
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The address of an emulated provider and its ledger."""
     path = tmp_path_factory.mktemp("provider") / "ledger.jsonl"
-    with provider_process("assent_conform.testing.connector", path) as url:
+    with provider_process(Emulator, path) as url:
         yield url, path
 
 

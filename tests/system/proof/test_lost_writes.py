@@ -16,6 +16,7 @@ from tests.support.proof.parts import CONNECTORS, app_for, asking
 
 from assent.engine.recovery import positions
 from assent.processes.system_clock import SystemClock
+from assent_conform.testing.connector import Emulator
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.standalone import provider_process
 
@@ -37,7 +38,7 @@ async def lose_writes(folder: Path, turn: int) -> None:
     ledger = Ledger(folder / f"ledger-{turn}.jsonl")
     with (
         replicated(synchronous=False) as pair,
-        provider_process("assent_conform.testing.connector", ledger.path) as provider,
+        provider_process(Emulator, ledger.path) as provider,
     ):
         app = app_for(pair.url, folder / f"data-{turn}", provider, SystemClock())
         ask = asking(app)

@@ -2,8 +2,6 @@
 answers them. The ledger has one effect per written record. A test runs the same script against
 both.
 
-    python -m assent_conform.emulators.bluesky --ledger FILE [--port N]
-
 `POST /emulate` takes any of `script`: `revoked` (app passwords that are not accepted any more),
 `numbers` (what `getPosts` tells).
 """
@@ -19,7 +17,7 @@ import msgspec
 
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
-from assent_conform.testing.standalone import Scripted, main
+from assent_conform.testing.standalone import Scripted
 
 HANDLE: Final = "alice.test"
 PASSWORD: Final = "q7wx-m2kd-tr5e-zz3p"  # noqa: S105 - of the emulator
@@ -179,7 +177,3 @@ def _make_cid(prefix: str, content: bytes) -> str:
 
 def _refuse(status: int, error: str, text: str) -> ProviderAnswer:
     return json_answer(status, {"error": error, "message": text})
-
-
-if __name__ == "__main__":
-    main(Bluesky)

@@ -1,8 +1,6 @@
 """Emulates Resend: e-mails unique by key for a day, its three answers to a repeated key, read-back,
 metrics and domains. The ledger has one effect per e-mail that was sent.
 
-    python -m assent_conform.emulators.email --ledger FILE [--port N]
-
 `POST /emulate` takes any of `script`: `last_event`, `numbers`, `metrics_status`, `revoked` [keys],
 `send_only` [keys], `domains` (verified ones), `quota` (an error name), `busy` (how many answers say
 that the key is still in use).
@@ -17,7 +15,7 @@ from assent.kernel.canonical import digest
 from assent.kernel.times import iso_time
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
-from assent_conform.testing.standalone import Scripted, main
+from assent_conform.testing.standalone import Scripted
 
 KEY_WINDOW_MS: Final = 24 * 3600 * 1000
 KEY: Final = "re_0123456789abcdefghijABCDEFGHIJ"
@@ -144,7 +142,3 @@ class Resend(Scripted):
         if asked.method == "GET" and asked.bearer in self.send_only:
             return resend_error(401, "restricted_api_key", "This key can only send e-mails")
         return None
-
-
-if __name__ == "__main__":
-    main(Resend)

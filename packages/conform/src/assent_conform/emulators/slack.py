@@ -1,7 +1,5 @@
 """Emulates a Slack incoming webhook: a secret URL that accepts a text and answers with a word.
 
-    python -m assent_conform.emulators.slack --ledger FILE [--port N]
-
 `POST /emulate` takes any of `script`: `gone` (the webhook was removed), `archived` (its channel
 was).
 """
@@ -14,7 +12,7 @@ import msgspec
 
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route
-from assent_conform.testing.standalone import Scripted, main
+from assent_conform.testing.standalone import Scripted
 
 PATH: Final = "/services/T00000001/B00000001/abcdefghijklmnopqrstuvwx"
 MESSAGE: Final = "message"
@@ -60,7 +58,3 @@ class Slack(Scripted):
 
 def _answer(status: int, word: str) -> ProviderAnswer:
     return ProviderAnswer(status, word.encode(), {"Content-Type": "text/html"})
-
-
-if __name__ == "__main__":
-    main(Slack)

@@ -21,7 +21,6 @@ from assent_conform.testing.provider_server import (
     Route,
     json_answer,
 )
-from assent_conform.testing.standalone import main
 
 TOKEN: Final = "xoxb-111111111111-emulatedtoken"  # noqa: S105 - the emulator's own
 SECRET: Final = "8f742231b10e8888abcd99yyyzzz85a5"  # noqa: S105 - the emulator's own
@@ -165,7 +164,3 @@ def _find_wrong(message: dict[str, Any]) -> ProviderAnswer | None:
     if not fits or any(len(value) > 2_000 for value in values):
         return json_answer(200, {"ok": False, "error": "invalid_blocks"})
     return None
-
-
-if __name__ == "__main__":
-    main(SlackApp)

@@ -2,8 +2,6 @@
 repetition, media, accounts and analytics. The ledger has one effect per account that a post
 appeared on.
 
-    python -m assent_conform.emulators.zernio --ledger FILE [--port N]
-
 `POST /emulate` takes any of `script`: `failing` {accountId: errorCategory}, `polls` (reads during
 which a post is still publishing), `revoked` [keys], `nested` (409 details under `details`),
 `analytics_status`, `sync_status`, `numbers`, `analytics_access`, `limit_reset` (epoch seconds at
@@ -20,7 +18,7 @@ from assent.kernel.canonical import digest
 from assent.kernel.times import iso_time
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
-from assent_conform.testing.standalone import Scripted, main
+from assent_conform.testing.standalone import Scripted
 
 REQUEST_WINDOW_MS: Final = 5 * 60 * 1000
 CONTENT_WINDOW_MS: Final = 24 * 3600 * 1000
@@ -255,7 +253,3 @@ class Zernio(Scripted):
 def _content(post: dict[str, Any], each: dict[str, Any]) -> str:
     media = msgspec.to_builtins(post.get("mediaItems") or [])
     return digest([each["platform"], each["accountId"], post["content"], media])
-
-
-if __name__ == "__main__":
-    main(Zernio)

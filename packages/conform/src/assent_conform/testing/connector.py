@@ -31,7 +31,6 @@ from assent_conform.testing.provider_server import (
     read_message,
     request,
 )
-from assent_conform.testing.standalone import main
 
 # A provider with one kind of effect, which it records in its ledger.
 #
@@ -85,10 +84,6 @@ class Emulator(ProviderServer):
 
 def _describe(done: DoneEffect) -> dict[str, str]:
     return {"id": done.effect_id, "url": f"https://provider.example/{done.effect_id}"}
-
-
-if __name__ == "__main__":
-    main(Emulator)
 
 
 DELIVERIES: Final = (

@@ -1,7 +1,7 @@
 """Runs an emulated provider as a process, for checks from outside and for tests that kill the
 server under test.
 
-    python -m assent_conform.testing.connector --ledger FILE [--port N] [--outcomes timeout_after,deliver]
+    python -m assent_conform.testing.standalone MODULE:CLASS --ledger FILE [--port N] [--outcomes timeout_after,deliver]
 
 prints its address as one line of JSON and stays until it is ended. `POST /emulate` changes how it
 behaves: a JSON object of the attributes that the provider's module lists, and `advanceMs` for its
@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,10 @@ class Scripted(ProviderServer):
 
 
 @contextmanager
-def provider_process(module: str, ledger: Path, *outcomes: Outcome) -> Iterator[str]:
-    """Run the emulated provider of a module in another process for the block; yields its address."""
-    command = [sys.executable, "-m", module, "--ledger", str(ledger)]
+def provider_process(kind: type[ProviderServer], ledger: Path, *outcomes: Outcome) -> Iterator[str]:
+    """Run an emulated provider in another process for the block; yields its address."""
+    command = [sys.executable, "-m", __name__, f"{kind.__module__}:{kind.__name__}"]
+    command += ["--ledger", str(ledger)]
     command += ["--outcomes", ",".join(outcomes)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
         try:
@@ -76,18 +78,24 @@ async def announce(addresses: dict[str, str]) -> None:
     await asyncio.Event().wait()
 
 
-def main(kind: type[ProviderServer]) -> None:
-    parser = argparse.ArgumentParser(description=f"An emulated {kind.name}.")
+def main() -> None:
+    parser = argparse.ArgumentParser(description="An emulated provider.")
+    parser.add_argument("provider", metavar="MODULE:CLASS")
     parser.add_argument("--ledger", type=Path, required=True, help="the file that says what really happened")
     parser.add_argument("--port", type=int, default=0, help="a free one unless given")
     parser.add_argument("--outcomes", default="", help=f"comma-separated, of: {', '.join(Outcome)}")
     given = parser.parse_args()
 
     async def serve() -> None:
-        server = kind(Ledger(given.ledger))
+        module, _, name = given.provider.partition(":")
+        server: ProviderServer = getattr(import_module(module), name)(Ledger(given.ledger))
         server.plan(*(Outcome(name) for name in given.outcomes.split(",") if name))
         async with server.serving(given.port) as url:
             await announce({"url": url})
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(serve())
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,9 @@ from tests.support.cli.fixtures import Assent, Done
 from tests.support.connectors.mail_server import Inbox, mail_server
 
 from assent_conform.emulators.email import KEY as RESEND_KEY
+from assent_conform.emulators.email import Resend
 from assent_conform.emulators.zernio import KEY as ZERNIO_KEY
+from assent_conform.emulators.zernio import Zernio
 from assent_conform.testing.standalone import provider_process
 
 KEYS = {"zernio": ZERNIO_KEY, "resend": RESEND_KEY}
@@ -24,8 +26,8 @@ KEYS = {"zernio": ZERNIO_KEY, "resend": RESEND_KEY}
 def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     folder = tmp_path_factory.mktemp("providers")
     with (
-        provider_process("assent_conform.emulators.zernio", folder / "zernio.jsonl") as zernio,
-        provider_process("assent_conform.emulators.email", folder / "resend.jsonl") as resend,
+        provider_process(Zernio, folder / "zernio.jsonl") as zernio,
+        provider_process(Resend, folder / "resend.jsonl") as resend,
     ):
         yield {"zernio": zernio, "resend": resend}
 

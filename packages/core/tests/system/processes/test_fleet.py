@@ -20,6 +20,7 @@ from tests.support.reliability import Prove
 from tests.support.surfaces import issue_first_key, settings_for
 
 from assent.app import App
+from assent_conform.testing.connector import Emulator
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.standalone import provider_process
 
@@ -67,7 +68,7 @@ async def test_a_fleet_is_restarted_rekeyed_killed_and_failed_over_under_load(
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with (
         replicated(synchronous=True) as pair,
-        provider_process("assent_conform.testing.connector", ledger.path) as provider,
+        provider_process(Emulator, ledger.path) as provider,
     ):
         api_key = await issue_key(pair.url, tmp_path / "keys")
         settings = {"GATE_PROVIDER": provider, "GATE_DELIVERY": "native_key", **OLD}

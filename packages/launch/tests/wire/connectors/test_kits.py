@@ -157,13 +157,13 @@ async def test_the_ledger_outlives_the_emulator(tmp_path: Path) -> None:
     connector = EmulatedConnector("", DELIVERIES[0])
     approved = gate.open_gate(claim_action(POST))
     with (
-        provider_process("assent_conform.testing.connector", path, Outcome.RESET_AFTER) as connector.url,
+        provider_process(Emulator, path, Outcome.RESET_AFTER) as connector.url,
         pytest.raises(OutcomeUnknown),
     ):
         await connector.perform(Context(approved, 20), POST)
     ledger = Ledger(path)
     assert [type(entry) for entry in ledger.entries()] == [LedgerCall, DoneEffect]
-    with provider_process("assent_conform.testing.connector", path) as connector.url:
+    with provider_process(Emulator, path) as connector.url:
         delivered = await connector.perform(Context(approved, 20), POST)
     (done,) = ledger.effects()
     assert (done.effect_id, done.reference) == (delivered.external_id, approved.action.provider_key)
