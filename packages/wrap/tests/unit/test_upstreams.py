@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from tests.support.surfaces import ManualClock
 
+from assent_wrap import upstreams
 from assent_wrap.profiles import UpstreamSpec
 from assent_wrap.transports import RpcError, Unanswered, Unsent
 from assent_wrap.upstreams import (
@@ -224,14 +225,16 @@ def test_a_process_that_did_not_start_is_told_with_the_variables_it_may_miss(
     assert ("more" in hint) is (len(unpassed) > MAX_UNPASSED)
 
 
-def test_the_first_restart_is_at_once_and_each_later_one_waits_twice_as_long() -> None:
+def test_the_first_restart_is_at_once_and_each_later_one_waits_twice_as_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(upstreams, "time", SimpleNamespace(monotonic=lambda: 0.0))
     server, pauses = make_server(), list[float]()
     for _ in range(20):
         server._note_failure("it ended")
-        pauses.append(server._retry_at - time.monotonic())
-    first = [0.0, FIRST_PAUSE_SECONDS, 2 * FIRST_PAUSE_SECONDS, 4 * FIRST_PAUSE_SECONDS]
-    assert pauses[:4] == pytest.approx(first, abs=0.5)
-    assert pauses[-1] == pytest.approx(LONGEST_PAUSE_SECONDS, abs=0.5)
+        pauses.append(server._retry_at)
+    assert pauses[:4] == [0.0, FIRST_PAUSE_SECONDS, 2 * FIRST_PAUSE_SECONDS, 4 * FIRST_PAUSE_SECONDS]
+    assert pauses[-1] == LONGEST_PAUSE_SECONDS
 
 
 async def test_a_server_that_failed_is_not_asked_during_its_pause() -> None:

@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -296,7 +295,7 @@ def test_a_call_passed_on_over_http_streams_its_progress(tmp_path: Path) -> None
 
 def test_from_an_empty_directory_to_the_first_approved_call_in_two_commands(tmp_path: Path) -> None:
     """The client starts the first command, the person types the second: `assent open` prints where it cannot open."""
-    began, folder, data_dir, port = time.monotonic(), tmp_path / "work", tmp_path / "data", free_port()
+    folder, data_dir, port = tmp_path / "work", tmp_path / "data", free_port()
     folder.mkdir()
     words = ("--trust", "--", *filesystem(folder))
     # The time in which a person may undo an approval is no machine time.
@@ -322,7 +321,6 @@ def test_from_an_empty_directory_to_the_first_approved_call_in_two_commands(tmp_
         shown = other.call("chieflab_get_action", actionId=action["id"], waitSeconds=20)
         assert (shown["status"], target.read_text()) == ("executed", "approved")
         other.__exit__()
-        assert time.monotonic() - began < 20
     finally:
         if started:
             os.kill(started, signal.SIGTERM)
