@@ -44,7 +44,7 @@ from assent.tools.definition import DECIDES, READS, Call, InputRequired, Tool
 from assent.use_cases import decisions, executions
 from assent.use_cases.decisions import DecisionOrder
 
-SCOPE = "actions:decide"
+SCOPE: Final = "actions:decide"
 
 
 class ListPendingActions(Arguments, kw_only=True):

@@ -17,7 +17,7 @@ import msgspec
 from assent.engine.actions.idempotency import run_once
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
-from assent.engine.core.tenancy import Principal
+from assent.engine.core.tenancy import Principal, Scope
 from assent.gate.records import Action
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import bad_argument
@@ -225,7 +225,7 @@ class Tool:
     handler: Callable[[Any, Any], Awaitable[Any]]
     """Takes a `Call`, or a `PublicCall` if the tool is public, and the request."""
     public: bool = False
-    scope: str | None = None
+    scope: Scope | None = None
     keyed_as: str = ""
     """The name under which idempotency keys are stored, if the tool is a single transaction."""
     aliases: tuple[str, ...] = field(default=())

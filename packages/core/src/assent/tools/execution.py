@@ -4,7 +4,7 @@ idempotency key, and no content that could override the action."""
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -30,7 +30,7 @@ from assent.tools.definition import DECIDES, FIRES, WRITES, Call, Tool
 from assent.use_cases import executions
 from assent.use_cases.decisions import DecisionOrder
 
-SCOPE = "actions:execute"
+SCOPE: Final = "actions:execute"
 PUBLISH_TOOL = "chieflab_publish_approved_post"
 SEND_TOOL = "chieflab_send_email"
 

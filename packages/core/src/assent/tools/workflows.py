@@ -227,7 +227,7 @@ def _near(workflow_id: str, definitions: list[Definition]) -> list[str]:
     return list(dict.fromkeys(known[name] for name in close))[:SUGGESTIONS]
 
 
-SCOPE = "runs:write"
+SCOPE: Final = "runs:write"
 KEPT_PINS: Final = 1_024
 
 _pins: dict[tuple[WorkspaceId, RunId], tuple[str, str]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -39,7 +39,7 @@ from assent_launch.content.lessons import describe_checks
 from assent_launch.learning import memory, memory_views
 from assent_launch.learning.memory import Entry, NewEntry
 
-SCOPE = "runs:write"
+SCOPE: Final = "runs:write"
 OPERATOR = "chieflab-brain"
 KEYED_AS = "remember"
 """One name for both tools that keep a memory."""

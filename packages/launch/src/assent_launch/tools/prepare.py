@@ -77,7 +77,7 @@ from assent_launch.tools.requests import (
 if TYPE_CHECKING:
     from assent.sdk import FetchedPage
 
-SCOPE = "runs:write"
+SCOPE: Final = "runs:write"
 
 
 class MeasurementPlan(WireRecord, kw_only=True):

@@ -17,7 +17,7 @@ import hmac
 import itertools
 import re
 import uuid
-from typing import Any, Final, Literal, TypedDict, Unpack
+from typing import Any, Final, Literal, TypedDict, Unpack, get_args
 
 import msgspec
 
@@ -46,10 +46,11 @@ KEY_PREFIXES: Final[dict[KeyMode, str]] = {"dev": "clp_dev_", "live": "clp_live_
 KEY_ID_BYTES: Final = 8
 SECRET_BYTES: Final = 24
 
-SCOPES: Final = ("runs:write", "actions:decide", "actions:execute")
+Scope = Literal["runs:write", "actions:decide", "actions:execute", "policy:write"]
+SCOPES: Final[tuple[Scope, ...]] = ("runs:write", "actions:decide", "actions:execute")
 """The scopes of a usual key, which it can be limited to. Reading needs no scope."""
 POLICY_SCOPE: Final = "policy:write"
-ALL_SCOPES: Final = (*SCOPES, POLICY_SCOPE)
+ALL_SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 """Every scope. A key that may change the policy is made by name, never by default."""
 
 _KEY: Final = re.compile(r"clp_(?:dev|live)_([A-Za-z0-9_-]{32})[A-Za-z0-9_-]{32}")
