@@ -19,8 +19,7 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.ports import Context, Delivered, Delivery
-from assent.ports.context import action_of
+from assent.ports import Context, Delivered, Delivery, action_of
 from assent.settings.load import load_settings
 from assent.tools.approvals import approve_action
 from assent.tools.client_dialog import ApproveAction

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from assent.engine.definitions.library import WorkflowLibrary
     from assent.extensions.registry import Extensions, Found
     from assent.gate.audit import RestoreReport, Verdict
-    from assent.ports.notifiers import Notifier
+    from assent.ports import Notifier
     from assent.serving.gateway import ToolGateway
     from assent.sql.components import Component
 

@@ -74,11 +74,11 @@ if TYPE_CHECKING:
     from assent.net.mail_server import Mailbox as Mailbox
     from assent.net.mail_server import MailServer as MailServer
     from assent.net.outgoing import post_json as post_json
-    from assent.ports.connectors import Connector as Connector
-    from assent.ports.connectors import Reading as Reading
-    from assent.ports.context import Deadline as Deadline
-    from assent.ports.context import NoLookUp as NoLookUp
-    from assent.ports.context import action_of as action_of
+    from assent.ports import Connector as Connector
+    from assent.ports import Deadline as Deadline
+    from assent.ports import NoLookUp as NoLookUp
+    from assent.ports import Reading as Reading
+    from assent.ports import action_of as action_of
     from assent.present.guidance import STATE_MACHINE as STATE_MACHINE
     from assent.present.refusals import describe_freeze as describe_freeze
     from assent.present.refusals import needs_approval as needs_approval
@@ -127,8 +127,7 @@ HOMES: Final = {
     "assent.net.mail": "MailClient",
     "assent.net.mail_server": "Mailbox MailServer",
     "assent.net.outgoing": "post_json",
-    "assent.ports.connectors": "Connector Reading",
-    "assent.ports.context": "action_of Deadline NoLookUp",
+    "assent.ports": "action_of Connector Deadline NoLookUp Reading",
     "assent.present.guidance": "STATE_MACHINE",
     "assent.present.refusals": "describe_freeze needs_approval refuse_frozen",
     "assent.present.rule_text": "describe_match",

@@ -95,20 +95,20 @@ if TYPE_CHECKING:
     from assent.net.addresses import FetchRefused as FetchRefused
     from assent.net.loopback import is_here as is_here
     from assent.net.outgoing import FetchedPage as FetchedPage
-    from assent.ports.context import THIS_RUN as THIS_RUN
-    from assent.ports.context import Draft as Draft
-    from assent.ports.context import Picture as Picture
-    from assent.ports.context import Preparation as Preparation
-    from assent.ports.context import StagedEffect as StagedEffect
-    from assent.ports.notifiers import Notification as Notification
-    from assent.ports.notifiers import NotificationReceipt as NotificationReceipt
-    from assent.ports.notifiers import Notifier as Notifier
-    from assent.ports.notifiers import NotifierContext as NotifierContext
-    from assent.ports.store import Clock as Clock
-    from assent.ports.store import Row as Row
-    from assent.ports.store import Store as Store
-    from assent.ports.store import StoreUnavailable as StoreUnavailable
-    from assent.ports.store import Transaction as Transaction
+    from assent.ports import THIS_RUN as THIS_RUN
+    from assent.ports import Clock as Clock
+    from assent.ports import Draft as Draft
+    from assent.ports import Notification as Notification
+    from assent.ports import NotificationReceipt as NotificationReceipt
+    from assent.ports import Notifier as Notifier
+    from assent.ports import NotifierContext as NotifierContext
+    from assent.ports import Picture as Picture
+    from assent.ports import Preparation as Preparation
+    from assent.ports import Row as Row
+    from assent.ports import StagedEffect as StagedEffect
+    from assent.ports import Store as Store
+    from assent.ports import StoreUnavailable as StoreUnavailable
+    from assent.ports import Transaction as Transaction
     from assent.present.guidance import PictureView as PictureView
     from assent.present.notes import NoteCard as NoteCard
     from assent.serving.web.shell.console import LOOK as LOOK
@@ -213,9 +213,10 @@ HOMES: Final = {
     "assent.net.addresses": "FetchRefused",
     "assent.net.loopback": "is_here",
     "assent.net.outgoing": "FetchedPage",
-    "assent.ports.context": "Draft Picture Preparation StagedEffect THIS_RUN",
-    "assent.ports.notifiers": "Notification NotificationReceipt Notifier NotifierContext",
-    "assent.ports.store": "Clock Row Store StoreUnavailable Transaction",
+    "assent.ports": (
+        "Clock Draft Notification NotificationReceipt Notifier NotifierContext Picture Preparation Row StagedEffect "
+        "Store StoreUnavailable THIS_RUN Transaction"
+    ),
     "assent.present.guidance": "PictureView",
     "assent.present.notes": "NoteCard",
     "assent.serving.web.shell.console": "LOOK LOOK_AND_SEND Screen SEND Visit",

@@ -25,8 +25,7 @@ from assent.engine.people.targets import TargetOwner
 from assent.gate.policy import PRESETS, Policy
 from assent.gate.records import Assurance, Media, Status
 from assent.gate.views import Severity
-from assent.ports import Single
-from assent.ports.notifiers import Notification
+from assent.ports import Notification, Single
 from assent.sql.loader import statements
 from assent_conform.emulators.slack_app import ADDRESS, SECRET, SignedTap, SlackApp
 from assent_conform.testing.ledger import Ledger

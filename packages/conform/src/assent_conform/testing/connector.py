@@ -17,8 +17,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.net.http_outcomes import failure
-from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
-from assent.ports.context import action_of
+from assent.ports import Context, Delivered, Delivery, OutcomeUnknown, action_of
 from assent_conform.testing.ledger import DoneEffect, Ledger
 from assent_conform.testing.provider_server import (
     Malformed,

@@ -71,8 +71,8 @@ from assent.ports import (
     Rows,
     Store,
     Transaction,
+    action_of,
 )
-from assent.ports.context import action_of
 from assent.sql.components import Component
 
 if TYPE_CHECKING:

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from assent.gate.connection import ConnectorInfo
     from assent.gate.effects import EffectType
     from assent.kernel.ids import RunId
-    from assent.ports import Connector
-    from assent.ports.notifiers import Notifier
+    from assent.ports import Connector, Notifier
     from assent.sql.components import Component
 
 GROUP: Final = "assent.extensions"

@@ -69,8 +69,16 @@ from assent.kernel.shapes import FORMATS, TYPES, Shape, check_shape, has_type, l
 from assent.kernel.structs import Record
 from assent.kernel.texts import truncate
 from assent.net.http_outcomes import failure
-from assent.ports import Connector, Context, Delivered, Delivery, NotConnected, NotSent, OutcomeUnknown
-from assent.ports.context import action_of
+from assent.ports import (
+    Connector,
+    Context,
+    Delivered,
+    Delivery,
+    NotConnected,
+    NotSent,
+    OutcomeUnknown,
+    action_of,
+)
 
 if TYPE_CHECKING:
     from assent.net.outgoing import Posted

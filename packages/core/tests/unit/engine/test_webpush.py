@@ -20,7 +20,7 @@ from assent.engine.people.notifiers import WebPushNotifier
 from assent.gate.webhooks import WebhookReply
 from assent.kernel import tokens
 from assent.net.webpush import PushKeys, encrypt, load_private, public_point
-from assent.ports.notifiers import Notification
+from assent.ports import Notification
 
 ENDPOINT = "https://push.example/send/abc?d=1"
 NOTE = Notification(

@@ -25,8 +25,16 @@ from assent.gate.effects import EffectType, EffectTypes
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.ports import REFERENCE, Connector, Context, Delivered, Delivery, OutcomeUnknown, StagedEffect
-from assent.ports.context import action_of
+from assent.ports import (
+    REFERENCE,
+    Connector,
+    Context,
+    Delivered,
+    Delivery,
+    OutcomeUnknown,
+    StagedEffect,
+    action_of,
+)
 from assent_conform.testing.ledger import Ledger
 from assent_conform.testing.oauth_provider import OAuthServer, RegisteredApp
 

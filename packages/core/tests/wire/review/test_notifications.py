@@ -13,8 +13,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import targets
 from assent.engine.people.targets import TargetOwner
 from assent.gate.webhooks import WebhookReply
-from assent.ports import OutcomeUnknown
-from assent.ports.notifiers import Notification, NotificationReceipt, NotifierContext
+from assent.ports import Notification, NotificationReceipt, NotifierContext, OutcomeUnknown
 from assent.processes.serve import Surfaces
 
 PLACE = TargetOwner(LOCAL_WORKSPACE)

@@ -13,8 +13,7 @@ from assent.gate.effects import BY_HAND
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.ports import Connector, Context, Delivered, Delivery, NotConnected
-from assent.ports.context import NoLookUp, action_of
+from assent.ports import Connector, Context, Delivered, Delivery, NoLookUp, NotConnected, action_of
 
 
 class RegistrationRefused(ValueError):  # noqa: N818 - what happened

@@ -31,8 +31,7 @@ from assent.gate.webhooks import WebhookReply
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.net.loopback import is_loopback
-from assent.ports import Clock, Connector, Store, Transaction
-from assent.ports.notifiers import Notifier
+from assent.ports import Clock, Connector, Notifier, Store, Transaction
 from assent.sql.loader import statements
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record, from_row
-from assent.ports import Transaction
-from assent.ports.notifiers import Notification, NotificationReceipt
+from assent.ports import Notification, NotificationReceipt, Transaction
 from assent.present.notes import (
     HOW,
     WORDS,

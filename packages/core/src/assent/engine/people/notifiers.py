@@ -12,7 +12,7 @@ import msgspec
 from assent.gate.outcomes import NotSent, OutcomeUnknown
 from assent.net.mail_server import Mailbox
 from assent.net.webpush import KEY_BYTES, SALT_BYTES, authorize, encrypt, read_subscription
-from assent.ports.notifiers import Notification, NotificationReceipt, NotifierContext
+from assent.ports import Notification, NotificationReceipt, NotifierContext
 
 # `email`: notifies by a mail of the server.
 

@@ -20,8 +20,7 @@ from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.structs import Record, from_row
 from assent.net.webpush import KEY_BYTES, load_private, public_point, read_subscription
-from assent.ports import Transaction
-from assent.ports.notifiers import Notifier
+from assent.ports import Notifier, Transaction
 from assent.sql.loader import statements
 
 MOST_TARGETS: Final = 20

@@ -14,7 +14,7 @@ from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
 from assent.gate.views import Severity
 from assent.gate.webhooks import EVENTS, State, mask_url
-from assent.ports.notifiers import Notifier
+from assent.ports import Notifier
 from assent.serving.web.people.people import name_device
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 
