@@ -19,6 +19,7 @@ from assent.gate.outcomes import NotSent as NotSent
 from assent.gate.outcomes import OutcomeUnknown as OutcomeUnknown
 from assent.gate.outcomes import Remainder as Remainder
 from assent.gate.outcomes import SendOutcome as SendOutcome
+from assent.gate.outcomes import failure
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.gate.views import Severity
@@ -257,27 +258,48 @@ class OpenConnection(Record, kw_only=True):
         return f"OpenConnection({self.label!r})"
 
 
-class HttpAnswer(Protocol):
-    """The answer to a request."""
+DETAILS: Final = ("message", "error", "detail", "title")
+"""Fields in which APIs say why they refuse."""
 
-    @property
-    def status(self) -> int: ...
 
-    @property
-    def body(self) -> bytes: ...
+class HttpAnswer(Record, kw_only=True):
+    """The answer to a request of an extension."""
+
+    status: int
+    body: bytes
+    retry_after: str | None = None
+    reads: bool = False
+    """Whether the request could have no effect."""
+    earlier: bool = False
+    """Whether an earlier request of the call may have had the effect."""
 
     @property
     def ok(self) -> bool:
         """Whether the status is a success."""
-        ...
+        return 200 <= self.status < 300
 
     def json(self) -> Any:
         """Return the decoded body. Raises `ValueError` if it is no JSON."""
-        ...
+        return msgspec.json.decode(self.body)
 
     def raise_for_status(self) -> None:
-        """Raise `NotSent` or `OutcomeUnknown` for a status that is no success."""
-        ...
+        """Raise `NotSent` or `OutcomeUnknown` for a status that is no success (C10)."""
+        if self.ok:
+            return
+        failed = failure(self.status, self._find_detail(), self.retry_after)
+        if self.earlier:
+            raise OutcomeUnknown(str(failed))
+        if self.reads and isinstance(failed, OutcomeUnknown):
+            raise NotSent(str(failed), retry=True)
+        raise failed
+
+    def _find_detail(self) -> str:
+        try:
+            value = self.json()
+        except ValueError:
+            return ""
+        said = [value.get(name) for name in DETAILS] if isinstance(value, dict) else []
+        return next((each for each in said if isinstance(each, str)), "")
 
 
 class HttpClient(Protocol):

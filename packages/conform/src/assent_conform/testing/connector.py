@@ -12,11 +12,10 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from assent.gate.outcomes import NotSent
+from assent.gate.outcomes import NotSent, failure
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.net.http_outcomes import failure
 from assent.ports import Context, Delivered, Delivery, OutcomeUnknown, action_of
 from assent_conform.testing.ledger import DoneEffect, Ledger
 from assent_conform.testing.provider_server import (

@@ -215,10 +215,10 @@ class _OpenedByTest(ConnectionOpener):
             version=1,
         )
 
-    async def open(self, workspace_id: WorkspaceId) -> Access | None:
+    async def access(self, workspace_id: WorkspaceId) -> Access | None:
         return Access(self._connection, OpenedSecrets({}))
 
-    def token(self, access: Access) -> str:
+    def key(self, access: Access) -> str:
         return self._token
 
 

@@ -53,7 +53,6 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
 from assent.kernel.texts import is_one_line
-from assent.net.http_outcomes import failure
 from assent.ports import (
     Bound,
     Clock,
@@ -63,6 +62,7 @@ from assent.ports import (
     Context,
     Deadline,
     Delivered,
+    HttpAnswer,
     NotConnected,
     NotSent,
     OpenConnection,
@@ -85,8 +85,6 @@ MAX_ANSWER_BYTES: Final = 1_000_000
 HIDDEN: Final = b"[redacted]"
 READS: Final = frozenset({"GET", "HEAD"})
 """Methods without an effect."""
-DETAILS: Final = ("message", "error", "detail", "title")
-"""Fields in which APIs say why they refuse."""
 
 
 class MarkedCall(Protocol):
@@ -118,45 +116,6 @@ class ReadingCall(Deadline):
         pass
 
 
-class ReceivedAnswer(Record, kw_only=True):
-    """The answer to a request of an extension."""
-
-    status: int
-    body: bytes
-    retry_after: str | None = None
-    reads: bool = False
-    """Whether the request could have no effect."""
-    earlier: bool = False
-    """Whether an earlier request of the call may have had the effect."""
-
-    @property
-    def ok(self) -> bool:
-        return 200 <= self.status < 300
-
-    def json(self) -> Any:
-        """Return the decoded body. Raises `ValueError` if it is no JSON."""
-        return msgspec.json.decode(self.body)
-
-    def raise_for_status(self) -> None:
-        """Raise `NotSent` or `OutcomeUnknown` for a status that is no success (C10)."""
-        if self.ok:
-            return
-        failed = failure(self.status, self._find_detail(), self.retry_after)
-        if self.earlier:
-            raise OutcomeUnknown(str(failed))
-        if self.reads and isinstance(failed, OutcomeUnknown):
-            raise NotSent(str(failed), retry=True)
-        raise failed
-
-    def _find_detail(self) -> str:
-        try:
-            value = self.json()
-        except ValueError:
-            return ""
-        said = [value.get(name) for name in DETAILS] if isinstance(value, dict) else []
-        return next((each for each in said if isinstance(each, str)), "")
-
-
 class GuardedHttp:
     """Sends the requests of one call."""
 
@@ -174,7 +133,7 @@ class GuardedHttp:
         headers: Mapping[str, str] | None = None,
         token: str | None = None,
         has_effect: bool | None = None,
-    ) -> ReceivedAnswer:
+    ) -> HttpAnswer:
         """Send one request and return its answer, of any status, without the token if the provider
         echoes it. `has_effect` is False for a request that no one else sees, such as an upload; by
         default that is a GET. Raises `NotSent` if no request of this call can have had an effect, and
@@ -196,7 +155,7 @@ class GuardedHttp:
             reads=reads,
         )
         body = answer.body.replace(token.encode(), HIDDEN) if token else answer.body
-        return ReceivedAnswer(
+        return HttpAnswer(
             status=answer.status, body=body, retry_after=answer.retry_after, reads=reads, earlier=earlier
         )
 
@@ -453,16 +412,16 @@ class ProviderParts(Record, kw_only=True):
 
 
 class ConnectionOpener:
-    """A workspace's connection to one provider; this base is that of a provider without any."""
+    """A workspace's connection to one provider; this base is that of a provider without any. A key has `KeyAccess`."""
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return Readiness(ready=True)
 
-    async def find(self, workspace_id: WorkspaceId) -> Connection | None:
+    async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
         """Return a live connection, else None."""
         return None
 
-    async def open(self, workspace_id: WorkspaceId) -> Access | None:
+    async def access(self, workspace_id: WorkspaceId) -> Access | None:
         """Return the opened connection; None for a provider without any. Raises `NotSent`."""
         return None
 
@@ -470,32 +429,12 @@ class ConnectionOpener:
         """Return another access after the provider refused `used`; None if there is none."""
         return None
 
-    async def end(self, used: Access, said: str) -> NotSent:
+    async def ended(self, used: Access, said: str) -> NotSent:
         """Mark the connection expired, and return the failure."""
         return NotConnected(said)
 
-    def token(self, access: Access) -> str:
+    def key(self, access: Access) -> str:
         return ""
-
-
-class KeyOpener(ConnectionOpener):
-    def __init__(self, access: KeyAccess) -> None:
-        self._access = access
-
-    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
-        return await self._access.readiness(workspace_id)
-
-    async def find(self, workspace_id: WorkspaceId) -> Connection | None:
-        return await self._access.connection(workspace_id)
-
-    async def open(self, workspace_id: WorkspaceId) -> Access | None:
-        return await self._access.access(workspace_id)
-
-    async def end(self, used: Access, said: str) -> NotSent:
-        return await self._access.ended(used, said)
-
-    def token(self, access: Access) -> str:
-        return self._access.key(access)
 
 
 class OAuthOpener(ConnectionOpener):
@@ -506,22 +445,22 @@ class OAuthOpener(ConnectionOpener):
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return await self._access.readiness(workspace_id)
 
-    async def find(self, workspace_id: WorkspaceId) -> Connection | None:
+    async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
         found = await self._access.connection(workspace_id)
         return found if found is not None and found.live else None
 
-    async def open(self, workspace_id: WorkspaceId) -> Access | None:
+    async def access(self, workspace_id: WorkspaceId) -> Access | None:
         return await self._access.open(workspace_id)
 
     async def renew(self, used: Access) -> Access | None:
         return await self._access.open(used.connection.workspace_id, instead_of=used.secrets[ACCESS])
 
-    async def end(self, used: Access, said: str) -> NotSent:
+    async def ended(self, used: Access, said: str) -> NotSent:
         label = self._access.label
         await self._connections.mark_expired(used.connection, f"{label} refuses a fresh token")
         return NotConnected(f"The access to {label} has ended. Connect it again on its page.")
 
-    def token(self, access: Access) -> str:
+    def key(self, access: Access) -> str:
         return access.secrets[ACCESS]
 
 
@@ -532,7 +471,7 @@ class ChannelConnector:
         self,
         declared: DeclaredConnector,
         info: ConnectorInfo,
-        opener: ConnectionOpener,
+        opener: ConnectionOpener | KeyAccess,
         resources: CallResources,
         access: OAuthAccess | None = None,
     ) -> None:
@@ -554,11 +493,11 @@ class ChannelConnector:
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Set the connected account as the target; none if it is not connected or has no account."""
-        account = _find_account(await self._opener.find(workspace_id), self.id)
+        account = _find_account(await self._opener.connection(workspace_id), self.id)
         return msgspec.structs.replace(effect, target=account.target if account is not None else None)
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        connection = await self._opener.find(workspace_id)
+        connection = await self._opener.connection(workspace_id)
         account = _find_account(connection, self.id)
         if connection is None or (account.id if account is not None else None) == effect.account_id:
             return await self.readiness(workspace_id)
@@ -596,7 +535,7 @@ class ChannelConnector:
 
     async def _open_reading(self, workspace_id: WorkspaceId, timeout_seconds: float) -> ConnectionContext:
         """Return the context of a call that has no effect."""
-        access, context = await self._opener.open(workspace_id), ConnectionContext()
+        access, context = await self._opener.access(workspace_id), ConnectionContext()
         opened = self._open(access, _find_account(access.connection, self.id)) if access is not None else None
         self._equip(context, ReadingCall(timeout_seconds), opened)
         return context
@@ -634,7 +573,7 @@ class ChannelConnector:
 
     async def _call_opened(self, method: str, ctx: Context, effect: Effect, given: Any) -> Any:
         """Call a method with an open connection; once more with a renewed token if it was refused."""
-        access = await self._opener.open(ctx.workspace_id)
+        access = await self._opener.access(ctx.workspace_id)
         if access is None:
             self._equip(ctx, ctx)
             return await self._run(method, ctx, given)
@@ -650,7 +589,7 @@ class ChannelConnector:
                     raise
                 again = None if renewed else await self._opener.renew(access)
                 if again is None:
-                    raise await self._opener.end(access, refused.detail) from None
+                    raise await self._opener.ended(access, refused.detail) from None
                 access = again
                 ctx.forget_sending()
         raise AssertionError("unreachable")
@@ -658,7 +597,7 @@ class ChannelConnector:
     def _open(self, access: Access, account: Account | None) -> OpenConnection:
         found = access.connection
         return OpenConnection(
-            token=self._opener.token(access), label=found.label, account=account, settings=found.settings
+            token=self._opener.key(access), label=found.label, account=account, settings=found.settings
         )
 
     async def _run(self, method: str, *arguments: Any) -> Any:
@@ -706,7 +645,7 @@ def _make_connector(declared: DeclaredConnector, info: ConnectorInfo, parts: Pro
         access = OAuthAccess(provider, info.label, parts.connections, parts.locks, parts.clock)
         return ChannelConnector(declared, info, OAuthOpener(access, parts.connections), own, access)
     if declared.connector.key is not None:
-        return KeyChannelConnector(declared, info, KeyOpener(KeyAccess(info, parts.connections)), own)
+        return KeyChannelConnector(declared, info, KeyAccess(info, parts.connections), own)
     return ChannelConnector(declared, info, ConnectionOpener(), own)
 
 

@@ -55,6 +55,7 @@ from assent.extensions.signatures import (
 from assent.gate import webhooks
 from assent.gate.connection import OpenedSecrets
 from assent.gate.effects import EXECUTE
+from assent.gate.outcomes import failure
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.gate.undo import RECEIPT
@@ -68,7 +69,6 @@ from assent.kernel.schemas import convert, publish
 from assent.kernel.shapes import FORMATS, TYPES, Shape, check_shape, has_type, list_inner
 from assent.kernel.structs import Record
 from assent.kernel.texts import truncate
-from assent.net.http_outcomes import failure
 from assent.ports import (
     Connector,
     Context,

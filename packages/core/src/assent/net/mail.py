@@ -26,10 +26,10 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.gate.outcomes import MAX_DETAIL_CHARS
 from assent.gate.records import Effect
 from assent.kernel.structs import Record
 from assent.kernel.texts import is_one_line
-from assent.net.http_outcomes import MAX_DETAIL_CHARS
 from assent.net.mail_server import Mailbox, MailServer
 from assent.ports import NotConnected, NotSent, OutcomeUnknown
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.gate.outcomes import failure
 from assent.kernel.distribution import AGENT
 from assent.kernel.structs import Record
-from assent.net.http_outcomes import failure
 from assent.ports import NotSent, OutcomeUnknown
 
 log = logging.getLogger("assent.connect")

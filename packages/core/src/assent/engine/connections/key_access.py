@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from assent.engine.connections.json_http import Exchanged
 from assent.gate.connection import API_KEY, Access, Account, Connection, ConnectionState, ConnectorInfo
+from assent.gate.outcomes import MAX_DETAIL_CHARS
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
-from assent.net.http_outcomes import MAX_DETAIL_CHARS
 from assent.ports import Connections, NotConnected, NotSent
 
 
@@ -44,6 +44,10 @@ class KeyAccess:
 
     def key(self, access: Access) -> str:
         return access.secrets[API_KEY]
+
+    async def renew(self, used: Access) -> Access | None:
+        """Return another access after the provider refused `used`; none, because a key stays the same."""
+        return None
 
     async def ended(self, access: Access, said: str) -> NotSent:
         """Mark the connection expired after a rejected key, and return the failure."""
