@@ -25,6 +25,7 @@ from tests.support.surfaces import START_MS
 from tests.support.wrap.kit import Wrapped
 from tests.wire.actions.test_ways_to_act import REACH_OUT, functions
 
+from assent import ports
 from assent.engine.actions import actions, execution, guards
 from assent.engine.core.services import Outgoing
 from assent.gate import gate
@@ -32,7 +33,7 @@ from assent.gate.gate import Decider
 from assent.gate.records import Action, Approval, Assurance, Effect, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import EXECUTING
-from assent.ports import Context, Delivered, connectors, notifiers
+from assent.ports import Context, Delivered
 from assent.tools import approvals
 from assent.tools.catalog import input_schema
 from assent.use_cases import runs
@@ -53,20 +54,22 @@ STARTING = {
 SLOW = {"chieflab_launch_product", "chieflab_diagnose_marketing", "chieflab_create_social_graphics"}
 """They fetch pages and draw pictures. That no call of theirs acts is read from the sources (`REACH_OUT`)."""
 
+OF_THE_SERVER = {"Row", "Signal", "Store", "ComponentStore", "Clock", "HttpClient", "NotifierContext"}
+
 
 def listed(registry: str) -> set[str]:
     return {each["name"] for each in CONTRACT["call"] if each["registry"] == registry}
 
 
 def port_methods() -> Iterator[str]:
-    """The methods of each port of connectors and notifiers, but for the network that a notifier is given. The package
-    that measures has ports of its own."""
-    for module in (connectors, notifiers, measurement):
+    """The methods of each port, but for the store, the clock, and the network that connectors and notifiers are given.
+    The package that measures has ports of its own."""
+    for module in (ports, measurement):
         for name, port in vars(module).items():
             if (
                 getattr(port, "_is_protocol", False)
                 and port.__module__ == module.__name__
-                and name != "NotifierContext"
+                and name not in OF_THE_SERVER
             ):
                 yield from (
                     f"{name}.{each}" for each, made in vars(port).items() if callable(made) and each[0] != "_"
