@@ -236,8 +236,49 @@ class ChannelType(Record):
     """For the person who publishes by hand."""
 
 
-class ChannelEffect:
-    """A message of a channel behind the gate. Decorators add its other parts."""
+class DeclaredEffect:
+    """An effect behind the gate. Decorators add its other parts, which get its values by name: the arguments of a
+    function, or the parts of a message."""
+
+    operator: Operator
+    options: EffectOptions
+    place: str
+    description: str
+    hooks: dict[str, list[Callable[..., Any]]]
+    __name__: str
+
+    @property
+    def type_id(self) -> str:
+        return f"{self.options.channel}_{self.options.verb}"
+
+    def describe(self, function: F) -> F:
+        """The function returns a `View` or its title."""
+        return self._add("describe", function)
+
+    def check(self, function: F) -> F:
+        """The function raises or returns `Problem` for values that do not fit."""
+        return self._add("check", function)
+
+    def normalise(self, function: F) -> F:
+        """The function returns a dictionary of the values that it changes; of a message, of its texts."""
+        return self._add("normalise", function)
+
+    def facets(self, function: F) -> F:
+        """The function returns `Facets`: amount, currency, recipients, target."""
+        return self._add("facets", function)
+
+    def observe(self, function: F) -> F:
+        """The function returns the state of what the effect would change: texts and numbers by name. That of a function
+        may take `ctx`, the context of a call without effect. That of a message computes; a connector's own `observe`
+        asks the provider."""
+        return self._add("observe", function)
+
+    def _add(self, hook: str, function: F) -> F:
+        raise NotImplementedError
+
+
+class ChannelEffect(DeclaredEffect):
+    """A message of a channel behind the gate."""
 
     def __init__(self, operator: Operator, declared: ChannelType, options: EffectOptions, place: str) -> None:
         self.operator = operator
@@ -247,41 +288,13 @@ class ChannelEffect:
         self.label = declared.label or declared.channel.replace("-", " ").replace("_", " ").capitalize()
         self.noun = declared.noun or f"{self.label} {declared.verb.replace('_', ' ')}"
         self.description = " ".join(printable(declared.description).split())
-        self.hooks: dict[str, list[Callable[..., Any]]] = {hook: [] for hook in HOOKS}
+        self.hooks = {hook: [] for hook in HOOKS}
         self.__name__ = self.type_id
-
-    @property
-    def type_id(self) -> str:
-        return f"{self.options.channel}_{self.options.verb}"
 
     @property
     def tool(self) -> str:
         """The name of the tool that prepares it."""
         return f"{self.operator.prefix}{self.type_id.replace('-', '_')}"
-
-    def describe(self, function: F) -> F:
-        """The function gets parts of the message by name and returns a `View` or its title."""
-        return self._add("describe", function)
-
-    def check(self, function: F) -> F:
-        """The function gets parts of the message by name, and raises or returns `Problem` for one that
-        does not fit."""
-        return self._add("check", function)
-
-    def normalise(self, function: F) -> F:
-        """The function gets parts of the message by name and returns a dictionary of the texts that it
-        changes."""
-        return self._add("normalise", function)
-
-    def facets(self, function: F) -> F:
-        """The function gets parts of the message by name and returns `Facets`: amount, currency,
-        recipients, target."""
-        return self._add("facets", function)
-
-    def observe(self, function: F) -> F:
-        """The function gets parts of the message by name and returns the state of what it would change:
-        texts and numbers by name. It computes; a connector's own `observe` asks the provider."""
-        return self._add("observe", function)
 
     def _add(self, hook: str, function: F) -> F:
         known, foreign = ("effect", *PARTS), "no part of a message"

@@ -29,6 +29,7 @@ from assent.extensions.channels import (
     ChannelEffect,
     ChannelType,
     DeclaredConnector,
+    DeclaredEffect,
     ProviderConnector,
     declare_channel,
     declare_connector,
@@ -178,8 +179,8 @@ CALLS: Final = ("observe", "look_up", "measure")
 """Those that may be asynchronous: they ask a provider."""
 
 
-class EffectFunction:
-    """A function behind the gate. Calling it calls the function; decorators add its other parts."""
+class EffectFunction(DeclaredEffect):
+    """A function behind the gate. Calling it calls the function."""
 
     def __init__(self, operator: Operator, function: Callable[..., Any], options: EffectOptions) -> None:
         signature = read_signature(function)
@@ -198,17 +199,13 @@ class EffectFunction:
         self.place = signature.place
         self.signature = signature
         self.description = description
-        self.hooks: dict[str, list[Callable[..., Any]]] = {hook: [] for hook in HOOKS}
+        self.hooks = {hook: [] for hook in HOOKS}
         self.reverse: tuple[EffectFunction, Undo] | None = None
         self.is_reverse = False
         self.__name__ = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
-
-    @property
-    def type_id(self) -> str:
-        return f"{self.options.channel}_{self.options.verb}"
 
     @property
     def tool(self) -> str:
@@ -219,22 +216,6 @@ class EffectFunction:
     def reads_back(self) -> bool:
         """Whether it can be asked if it happened."""
         return bool(self.hooks["look_up"])
-
-    def describe(self, function: F) -> F:
-        """The function gets arguments by name and returns a `View` or its title."""
-        return self._add("describe", function)
-
-    def check(self, function: F) -> F:
-        """The function raises or returns `Problem` for arguments that do not fit."""
-        return self._add("check", function)
-
-    def normalise(self, function: F) -> F:
-        """The function returns a dictionary of the arguments that it changes."""
-        return self._add("normalise", function)
-
-    def facets(self, function: F) -> F:
-        """The function returns `Facets`: amount, currency, recipients, target."""
-        return self._add("facets", function)
 
     def without(self, *values: str) -> None:
         """Declare values that it never has: recipients, amount. A policy's rule about them does not match."""
@@ -323,11 +304,6 @@ class EffectFunction:
         yield self
         if self.reverse is not None:
             yield from self.reverse[0].with_reverses
-
-    def observe(self, function: F) -> F:
-        """The function gets arguments, and the context of a call without effect if it has `ctx`. It
-        returns the state of what the effect would change: texts and numbers by name."""
-        return self._add("observe", function)
 
     def look_up(self, function: F) -> F:
         """The function gets the context and arguments, and returns the `Receipt` of an effect that
