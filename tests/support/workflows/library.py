@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import assent.engine.definitions.builtin
-from assent.engine.definitions.files import load_document
+from assent.engine.definitions.library import load_document
 from assent.extensions.hooks import load_extensions
 from assent.workflow import Compiled, Definition, compile_definition, parse
 

@@ -11,8 +11,16 @@ import msgspec
 import typer
 
 from assent.cli.session import CommandSession, Failure
-from assent.engine.definitions.files import ANSWERS, SUFFIXES, DocumentRefused, load_document
-from assent.engine.definitions.library import Invalid, WorkflowLibrary, decode_path, is_definition
+from assent.engine.definitions.library import (
+    ANSWERS,
+    SUFFIXES,
+    DocumentRefused,
+    Invalid,
+    WorkflowLibrary,
+    decode_path,
+    is_definition,
+    load_document,
+)
 from assent.kernel.structs import WireRecord
 from assent.workflow import (
     Blocked,

@@ -12,7 +12,7 @@ from tests.support.cli.fixtures import Assent, assent, bare_environment, data_di
 from tests.support.workflows.kit import definition
 from tests.support.workflows.library import loop, step
 
-from assent.engine.definitions.files import load_document
+from assent.engine.definitions.library import load_document
 from assent.workflow.definition.schema import definition_schema
 
 CONTRACT = {

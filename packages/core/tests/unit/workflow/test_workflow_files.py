@@ -8,7 +8,7 @@ import time
 import pytest
 from tests.support.workflows.library import builtin_files, read
 
-from assent.engine.definitions.files import DocumentRefused, load_document
+from assent.engine.definitions.library import DocumentRefused, load_document
 
 BILLION = "a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 8)}]\n"

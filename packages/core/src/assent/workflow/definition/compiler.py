@@ -7,18 +7,19 @@ large is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import msgspec
 
 from assent.kernel.patterns import ASCII_ONLY, is_ascii_only
 from assent.kernel.structs import Record, from_record
 from assent.kernel.texts import quote
-from assent.workflow.definition import constructs
+from assent.workflow.definition.constructs import routines, steps
 from assent.workflow.definition.constructs.prompts import EXECUTOR, EXECUTOR_MEANS, METRICS, write_list
 from assent.workflow.definition.constructs.routines import find_bodies
 from assent.workflow.definition.lowering import Lowering, Within
-from assent.workflow.definition.source import Definition, collect_functions
+from assent.workflow.definition.source import Definition, Step, collect_functions
 from assent.workflow.issues import Warning, walk_values
 from assent.workflow.program import (
     LOOP_CONTROL,
@@ -30,6 +31,21 @@ from assent.workflow.program import (
     Text,
     workflow_hash,
 )
+
+BY_TYPE: Final[dict[str, Callable[[Step, Lowering, Within], tuple[int, ...]]]] = {
+    "step": steps.lower_step,
+    "loop": steps.lower_loop,
+    "parallel": steps.lower_parallel,
+}
+"""The constructs an author can write, by the type of a step. To add one, write its function, add its shape to
+`format.STEP_SHAPES` and its row here."""
+
+
+def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
+    """Compile a step with the construct of its type."""
+    if step.template_call is not None:
+        return routines.lower(step, lowering, within)
+    return BY_TYPE[step.type](step, lowering, within)
 
 
 class Compiled(Record):
@@ -47,7 +63,7 @@ def compile_definition(
     file: str | None = None,
 ) -> Compiled:
     """Compile a definition. `library` has routines by id; `bindings` fill extension points."""
-    lowering = Lowering(definition, library or {}, bindings or {}, constructs.lower, file or definition.id)
+    lowering = Lowering(definition, library or {}, bindings or {}, lower, file or definition.id)
     within = Within(
         functions=collect_functions(definition),
         features=definition.features,
