@@ -7,7 +7,6 @@ passes afterwards. What left this server cannot be erased from here; the command
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,7 +79,7 @@ def person(
         return 0
     session.say(_describe_found(found))
     if not yes:
-        _confirm()
+        session.confirm("Erase this for good?", "Nothing was erased")
     done = session.use_app(erase)
     view = _report(session, done, erased=True)
     try:
@@ -153,14 +152,3 @@ def _list_beyond_reach(session: CommandSession) -> list[str]:
             "Old versions of rows in the files of PostgreSQL: run VACUUM FULL, and let its archive expire."
         )
     return reach
-
-
-def _confirm() -> None:
-    if not sys.stdin.isatty():
-        raise Failure(
-            "Nothing was erased: this is no terminal, so no one can be asked. Add --yes to erase it."
-        )
-    sys.stderr.write("Erase this for good? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure("Nothing was erased.")

@@ -225,8 +225,8 @@ def config(
         session.give({"file": str(path), "changed": False}, f"{path} has this entry already.{note}")
         return
     session.say(_compare(before, after, str(path)))
-    if not (yes or _confirm(session, path)):
-        raise Failure(f"{path} was not changed.")
+    if not yes:
+        session.confirm(f"Write {path}?", f"{path} was not changed")
     _replace(path, after.encode())
     session.give(
         {"file": str(path), "changed": True}, f"Written: {path}. Restart {found.label} to load it.{note}"
@@ -277,16 +277,6 @@ def _read(path: Path) -> str:
 def _compare(before: str, after: str, name: str) -> str:
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="")
     return "\n".join(lines)
-
-
-def _confirm(session: CommandSession, path: Path) -> bool:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise Failure(
-            f"{path} was not changed: there is no terminal to ask at. Repeat the command with --yes."
-        )
-    sys.stderr.write(f"Write {path}? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -154,7 +154,7 @@ def apply(
         plan = session.use_app(compare)
         session.say(_describe(plan))
         if not plan.is_empty and not yes:
-            _confirm(session)
+            session.confirm("Apply this?", "Nothing was changed")
         made = session.use_app(lambda app: write(app, plan)) if not plan.is_empty else []
     except members.RosterProblem as problem:
         raise listed.fail(problem.entry, problem.key, str(problem)) from None
@@ -182,17 +182,6 @@ def apply(
     lines = [f"{each['name']}: {each['url']}" for each in made if each["url"] is not None]
     if session.json or lines:
         session.give(view, "\n".join(lines))
-
-
-def _confirm(session: CommandSession) -> None:
-    """Ask before anything changes. Raises `Failure` without a yes."""
-    if not sys.stdin.isatty():
-        raise Failure(
-            "Nothing was changed: this is no terminal, so no one can be asked. Add --yes to apply it."
-        )
-    session.say("Apply this? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure("Nothing was changed.")
 
 
 def _describe(plan: RosterPlan) -> str:

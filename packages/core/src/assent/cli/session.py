@@ -257,6 +257,15 @@ class CommandSession:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
 
+    def confirm(self, question: str, otherwise: str) -> None:
+        """Ask before anything changes. Raises `Failure` without a yes; `otherwise` says that nothing was done."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise Failure(f"{otherwise}: there is no terminal to ask at. Repeat the command with --yes.")
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise Failure(f"{otherwise}.")
+
     def give(self, data: Any, text: str) -> None:
         """Print the result, as JSON if requested, else as text."""
         line = msgspec.json.encode(data).decode() if self.json else text
