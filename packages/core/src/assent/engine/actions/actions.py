@@ -34,10 +34,9 @@ from assent.gate.records import (
 from assent.gate.seals import Seals
 from assent.gate.transitions import Move, Step
 from assent.gate.views import Severity, View
-from assent.kernel.ids import ActionId, RunId, WorkspaceId, first_uuid7
+from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS, MANY_RECIPIENTS
 from assent.kernel.refusals import Reason, Refusal
-from assent.kernel.structs import from_record, from_row
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
@@ -150,13 +149,19 @@ def put(
 
 def put_without_event(changed: Action) -> Transaction[Action]:
     """Store the next version of a locked action whose state stays the same."""
-    stored = yield from_record(
-        statements.store_action,
-        changed,
+    stored = yield statements.store_action(
         **_describe_attempt(changed),
         effect=_text(changed.effect),
+        digest=changed.digest,
+        revision=changed.revision,
         status=changed.status.value,
+        expires_ms=changed.expires_ms,
+        schedule_ms=changed.schedule_ms,
         approval=_text(changed.approval) if changed.approval is not None else None,
+        rejection=changed.rejection,
+        executed_ms=changed.executed_ms,
+        external_id=changed.external_id,
+        external_url=changed.external_url,
         metadata=_text(changed.metadata),
     )
     return _follow(changed, stored)
@@ -196,7 +201,19 @@ def note(action: Action, kind: str, facts: dict[str, Any], now_ms: int) -> Trans
 
 
 def insert_run(run: Run) -> Transaction[None]:
-    yield from_record(statements.insert_run, run, inputs=_text(run.inputs), outputs=_text(run.outputs))
+    yield statements.insert_run(
+        workspace_id=run.workspace_id,
+        run_id=run.run_id,
+        tenant_id=run.tenant_id,
+        operator=run.operator,
+        tool=run.tool,
+        inputs=_text(run.inputs),
+        outputs=_text(run.outputs),
+        status=run.status,
+        parent_run_id=run.parent_run_id,
+        created_ms=run.created_ms,
+        links_from_ms=run.links_from_ms,
+    )
 
 
 def finish_run(run: Run) -> Transaction[bool]:
@@ -208,17 +225,37 @@ def finish_run(run: Run) -> Transaction[bool]:
 
 
 def insert_asset(asset: Asset) -> Transaction[None]:
-    yield from_record(statements.insert_asset, asset, metadata=_text(asset.metadata))
+    yield statements.insert_asset(
+        workspace_id=asset.workspace_id,
+        asset_id=asset.asset_id,
+        run_id=asset.run_id,
+        tenant_id=asset.tenant_id,
+        type=asset.type,
+        title=asset.title,
+        body=asset.body,
+        channel=asset.channel,
+        metadata=_text(asset.metadata),
+        created_ms=asset.created_ms,
+    )
 
 
 def insert_action(action: Action, *, proposed_by: str = "", held: bool = False) -> Transaction[None]:
     """Store a staged action as a row (E61). `held`: see `assent.engine.actions.flood`."""
-    yield from_record(
-        statements.insert_action,
-        action,
+    yield statements.insert_action(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        run_id=action.run_id,
+        tenant_id=action.tenant_id,
+        asset_id=action.asset_id,
+        position=action.position,
         effect=_text(action.effect),
+        digest=action.digest,
+        executor_tool=action.executor_tool,
         preflight=_text(action.preflight),
         risk=RISKS[action.preflight.severity],
+        created_ms=action.created_ms,
+        expires_ms=action.expires_ms,
+        schedule_ms=action.schedule_ms,
         metadata=_text(action.metadata),
         view=_text(action.view),
         proposed_by=proposed_by,
@@ -232,12 +269,18 @@ def find_run(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Run | None
     if not rows:
         return None
     row = rows[0]
-    return from_row(
-        Run,
-        row,
+    return Run(
         workspace_id=workspace_id,
+        run_id=RunId(row["run_id"]),
+        tenant_id=row["tenant_id"],
+        operator=row["operator"],
+        tool=row["tool"],
         inputs=_OBJECT.decode(row["inputs"]),
         outputs=_OBJECT.decode(row["outputs"]),
+        status=row["status"],
+        parent_run_id=row["parent_run_id"],
+        created_ms=row["created_ms"],
+        links_from_ms=row["links_from_ms"],
     )
 
 
@@ -252,7 +295,18 @@ def run_assets(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[As
 
 
 def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
-    return from_row(Asset, row, workspace_id=workspace_id, metadata=_OBJECT.decode(row["metadata"]))
+    return Asset(
+        workspace_id=workspace_id,
+        asset_id=AssetId(row["asset_id"]),
+        run_id=RunId(row["run_id"]),
+        tenant_id=row["tenant_id"],
+        type=row["type"],
+        title=row["title"],
+        body=row["body"],
+        channel=row["channel"],
+        metadata=_OBJECT.decode(row["metadata"]),
+        created_ms=row["created_ms"],
+    )
 
 
 def recent_assets(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[Asset, ...]]:

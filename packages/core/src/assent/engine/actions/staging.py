@@ -134,13 +134,15 @@ async def build(
         created_ms=now_ms,
     )
     assets = tuple(
-        from_record(
-            Asset,
-            draft,
+        Asset(
             workspace_id=workspace_id,
             asset_id=AssetId(services.new_id(now_ms)),
             run_id=run.run_id,
             tenant_id=request.tenant_id,
+            type=draft.type,
+            title=draft.title,
+            body=draft.body,
+            channel=draft.channel,
             metadata={**draft.metadata, **describe_picture(services, run, draft)},
             created_ms=now_ms,
         )

@@ -17,7 +17,7 @@ from assent.gate.seals import Seals
 from assent.gate.views import Severity
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal, Retry
-from assent.kernel.structs import Record, WireRecord, from_record
+from assent.kernel.structs import Record, WireRecord
 from assent.workflow import Blocked, ContentRefused, Issue, Pending, Program, Warning, text
 from assent.workflow.tokens import Tokens
 
@@ -200,9 +200,12 @@ def block_answer(answer: WorkflowAnswer, outcome: Blocked) -> WorkflowAnswer:
 
 
 def _view(shown: Pending) -> PendingView:
-    return from_record(
-        PendingView,
-        shown,
+    return PendingView(
+        step_id=shown.step_id,
+        title=shown.title,
+        prompt=shown.prompt,
+        require_confirmation=shown.require_confirmation,
+        step_key=shown.step_key,
         action=shown.action if shown.action is not None else UNSET,
         model_tier=shown.model_tier or UNSET,
     )

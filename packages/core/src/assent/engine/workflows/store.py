@@ -21,7 +21,7 @@ from assent.engine.core import journal
 from assent.engine.core.journal import Head
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import bad_argument
-from assent.kernel.structs import Record, WireRecord, from_record, from_row
+from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow import check_notes
@@ -185,7 +185,16 @@ def insert_run(workspace_id: WorkspaceId, run: StoredRun, now_ms: int) -> Transa
     yield statements.touch_workflow_session(
         workspace_id=workspace_id, session_id=run.session_id, now_ms=now_ms
     )
-    yield from_record(statements.insert_workflow_run, run, workspace_id=workspace_id, now_ms=now_ms)
+    yield statements.insert_workflow_run(
+        workspace_id=workspace_id,
+        run_id=run.run_id,
+        session_id=run.session_id,
+        workflow_id=run.workflow_id,
+        workflow_hash=run.workflow_hash,
+        name=run.name,
+        series=run.series,
+        now_ms=now_ms,
+    )
 
 
 def grow(
@@ -207,11 +216,16 @@ def insert_node(
 ) -> Transaction[None]:
     """Insert a node. `transition` links it as first child if no whole answer must be stored."""
     run = {"workspace_id": head.workspace_id, "run_id": head.stream_id}
-    yield from_record(
-        statements.insert_workflow_node,
-        new,
+    yield statements.insert_workflow_node(
         **run,
-        is_complete=int(new.is_complete),
+        node=new.node,
+        parent=new.parent,
+        step_key=new.step_key,
+        title=new.title,
+        notes=new.notes,
+        artifacts=new.artifacts,
+        snapshot=new.snapshot,
+        is_complete=1 if new.is_complete else 0,
         event_seq=event_seq,
         created_ms=now_ms,
     )
@@ -399,7 +413,14 @@ def keep_note(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> 
         },
     )
     yield from journal.append(workspace_id, f"session:{session_id}", [event], note.created_ms)
-    yield from_record(statements.insert_session_note, note, workspace_id=workspace_id, session_id=session_id)
+    yield statements.insert_session_note(
+        workspace_id=workspace_id,
+        session_id=session_id,
+        note_id=note.note_id,
+        author=note.author,
+        notes=note.notes,
+        created_ms=note.created_ms,
+    )
 
 
 def list_notes(workspace_id: WorkspaceId, session_id: str) -> Transaction[tuple[SessionNote, ...]]:
