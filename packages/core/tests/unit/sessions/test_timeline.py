@@ -8,7 +8,7 @@ from packages.core.tests.unit.shell.test_session_graph import tree
 from assent.engine.views.session_views import Moment, SessionRunLine, TimedStep, plain_title, time_steps
 from assent.kernel.ids import RunId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
-from assent.serving.web.sessions.cards import draw_split, run_badge
+from assent.serving.web.sessions.cards import run_badge
 from assent.serving.web.sessions.graph import count_tries, make_axis, number_branches, order_rows, page
 from assent.serving.web.shell.times import short_span
 
@@ -98,12 +98,6 @@ def test_branches_are_numbered_by_their_ends_and_the_trunk_belongs_to_the_curren
     nodes = tree(None, 0, 1, 2, 1, 4)
     assert number_branches(nodes, 5) == {0: 2, 1: 2, 4: 2, 5: 2, 2: 1, 3: 1}
     assert number_branches(tree(None, 0, 1), 2) == {}
-
-
-def test_the_small_drawing_stays_small() -> None:
-    drawn = draw_split(1_000, 400, 3)
-    assert (len(drawn.shared), len(drawn.left), len(drawn.right)) == (4, 10, 3)
-    assert drawn.left[0] == drawn.right[0] > drawn.shared[-1]
 
 
 def test_passes_branches_and_refused_attempts_of_a_step_are_its_tries() -> None:

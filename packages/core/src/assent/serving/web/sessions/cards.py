@@ -262,7 +262,7 @@ def step_card(view: RunView, step: StepView, now_ms: int) -> dict[str, Any]:
 
 
 # Two branches of a run compared, the older one on the left: step by step, with findings as cards,
-# changed facts and files side by side, and a small drawing of where they split. Pure.
+# changed facts and files side by side. Pure.
 
 COMPARED_BYTES: Final = 12_000
 """Limit of one compared text: both sides of many steps share a page."""
@@ -463,31 +463,3 @@ def _notes(passage: Passage | None) -> str:
 
 def _value(context: dict[str, Any], name: str) -> str:
     return cut(indent_json(context[name]), COMPARED_BYTES) if name in context else ""
-
-
-MAX_DOTS: Final = 10
-DOT: Final = 24
-"""Pixels between the dots of the small drawing."""
-
-
-class MiniGraph(Record, kw_only=True):
-    """Where two branches split: dots of the shared steps, then of each branch."""
-
-    width: int
-    shared: tuple[int, ...]
-    """Positions of the shared steps; the last is where they split."""
-    left: tuple[int, ...]
-    right: tuple[int, ...]
-
-
-def draw_split(shared: int, left: int, right: int) -> MiniGraph:
-    """The small drawing for so many steps; long stretches are cut to a few dots."""
-    known = min(max(shared, 1), 4)
-    at = tuple(DOT // 2 + number * DOT for number in range(known))
-    after = at[-1] + DOT
-
-    def place(count: int) -> tuple[int, ...]:
-        return tuple(after + number * DOT for number in range(min(count, MAX_DOTS)))
-
-    width = max((at[-1], *place(left), *place(right))) + DOT // 2
-    return MiniGraph(width=width, shared=at, left=place(left), right=place(right))

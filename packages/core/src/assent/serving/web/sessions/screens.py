@@ -29,7 +29,6 @@ from assent.serving.web.sessions.cards import (
     START_TITLE,
     count,
     describe_comparison,
-    draw_split,
     graph_row,
     node_title,
     render_text,
@@ -241,8 +240,6 @@ async def compare(visit: Visit) -> Response:
         return found
 
     found = await visit.read(look)
-    ways = [session_views.find_path(found.view.nodes, each.end.node) for each in (found.left, found.right)]
-    shared = len(session_views.find_path(found.view.nodes, found.common.node))
     values = {
         **_session(visit, found.view),
         "leaves": leaves(found.view),
@@ -250,7 +247,6 @@ async def compare(visit: Visit) -> Response:
         "right": found.right.end,
         "tip": found.view.tip,
         "common": found.common,
-        "split": draw_split(shared, *(len(way) - shared for way in ways)),
         "compared": await run_apart(describe_comparison, found),
         "node_title": node_title,
         "start_title": START_TITLE,
