@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import httpx
 from tests.support.connections.kit import Providers, consent, providers
-from tests.support.review.kit import Server, forms
+from tests.support.review.kit import Server, send_form
 from tests.support.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
@@ -48,10 +48,7 @@ class Console:
 
     async def ask(self, provider: str, browser: httpx.AsyncClient | None = None) -> str:
         """Press the button; where the page goes on to."""
-        browser = browser or self.browser
-        page = await browser.get(f"/connect/{provider}{WHERE}")
-        form = next(each for each in forms(page.text) if "/consent" in each.address)
-        answer = await browser.post(form.address, data=form.fields)
+        answer = await send_form(browser or self.browser, f"/connect/{provider}{WHERE}", "/consent")
         assert answer.status_code == 200, answer.text
         return way_out(answer.text)
 
@@ -71,9 +68,7 @@ class Console:
         return await self.server.app.connections.find(LOCAL_WORKSPACE, provider)
 
     async def press(self, provider: str, ending: str, **fields: str) -> httpx.Response:
-        page = await self.browser.get(f"/connect/{provider}{WHERE}")
-        form = next(each for each in forms(page.text) if f"/{ending}?" in each.address)
-        return await self.browser.post(form.address, data={**form.fields, **fields})
+        return await send_form(self.browser, f"/connect/{provider}{WHERE}", f"/{ending}", **fields)
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from tests.support.connections.kit import consent
 from tests.support.extensions.pressroom_server import CLIENT, PressroomServer
 from tests.support.keyed_browser import KeyedBrowser
 from tests.support.keys import make_key
-from tests.support.review.kit import BROWSER, forms
+from tests.support.review.kit import BROWSER, forms, send_form
 from tests.support.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
@@ -55,16 +55,13 @@ class Newsroom(Gate):
 
     async def connect(self) -> httpx.Response:
         """Connect the pressroom on its page, as a person who consents; what the callback answers."""
-        page = await self.browser.get(f"/connect/pressroom{WHERE}")
-        form = next(each for each in forms(page.text) if "/consent" in each.address)
-        leaving = await self.browser.post(form.address, data=form.fields)
+        leaving = await send_form(self.browser, f"/connect/pressroom{WHERE}", "/consent")
         brought = await consent(way_out(leaving.text))
         return await self.browser.get(f"/connect/pressroom/callback?{urlencode(brought)}")
 
     async def disconnect(self) -> None:
-        page = await self.browser.get(f"/connect/pressroom{WHERE}")
-        form = next(each for each in forms(page.text) if "/disconnect" in each.address)
-        assert (await self.browser.post(form.address, data=form.fields)).status_code == 303
+        gone = await send_form(self.browser, f"/connect/pressroom{WHERE}", "/disconnect")
+        assert gone.status_code == 303
 
     async def press(self, run_id: str, action_id: str, decision: str, **fields: str) -> httpx.Response:
         """Fill in a form of the run's page and press its button."""
@@ -75,9 +72,7 @@ class Newsroom(Gate):
 
     async def edit(self, run_id: str, action_id: str, **fields: str) -> httpx.Response:
         """Change texts on the edit page and save them."""
-        page = (await self.browser.get(f"/runs/{run_id}/actions/{action_id}/edit")).text
-        found = next(each for each in forms(page) if each.address.endswith("/edit"))
-        return await self.browser.post(found.address, data={**found.fields, **fields})
+        return await send_form(self.browser, f"/runs/{run_id}/actions/{action_id}/edit", "/edit", **fields)
 
     async def close(self) -> None:
         await self.browser.aclose()

@@ -142,6 +142,14 @@ def form(page: str, action_id: str, decision: str) -> Form:
     return found[0]
 
 
+async def send_form(browser: httpx.AsyncClient, path: str, ending: str, **fields: str) -> httpx.Response:
+    """Fill in the first form of a page whose address ends so, and press its button."""
+    page = await browser.get(path)
+    assert page.status_code == 200, f"{path}: {page.text[:300]}"
+    found = next(each for each in forms(page.text) if each.address.partition("?")[0].endswith(ending))
+    return await browser.post(found.address, data={**found.fields, **fields})
+
+
 def post(channel: str = "linkedin", body: str = TEXT, **more: Any) -> StagedEffect:
     given = {"channel": channel, "verb": "post", "connector": "zernio", "body": body}
     staged = {name: more.pop(name) for name in [*more] if name in StagedEffect.__struct_fields__}

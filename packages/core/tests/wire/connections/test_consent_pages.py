@@ -10,7 +10,7 @@ import pytest
 from tests.support.connections.console import WHERE, Console, open_console, way_out
 from tests.support.connections.kit import connect, consent
 from tests.support.keys import make_key
-from tests.support.review.kit import forms
+from tests.support.review.kit import forms, send_form
 from tests.support.sqlite_files import new_sqlite
 
 from assent.engine.connections.oauth import STATE_TTL_MS
@@ -201,10 +201,9 @@ async def test_the_property_is_picked_from_a_list_or_typed(console: Console) -> 
     assert (await console.press("search_console", "choose", typed="https://example.org")).status_code == 303
     found = await console.connection("search_console")
     assert found is not None and found.settings == {"siteUrl": "https://example.org/"}
-    page = await console.browser.get(f"/connect/search_console{WHERE}&choose=1")
-    form = next(each for each in forms(page.text) if "/choose?" in each.address)
-    domain = {**form.fields, "typed": "sc-domain:example.org"}
-    assert (await console.browser.post(form.address, data=domain)).status_code == 303
+    where = f"/connect/search_console{WHERE}&choose=1"
+    chosen = await send_form(console.browser, where, "/choose", typed="sc-domain:example.org")
+    assert chosen.status_code == 303
     found = await console.connection("search_console")
     assert found is not None and found.settings == {"siteUrl": "sc-domain:example.org"}
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.connections.console import WHERE, way_out
 from tests.support.connections.kit import consent
 from tests.support.opened import on_any_store
-from tests.support.review.kit import Server, form, forms
+from tests.support.review.kit import Server, form, send_form
 from tests.support.surfaces import ManualClock, Surface
 
 from assent.engine.connections.grants import Grantor
@@ -131,16 +131,12 @@ class Board:
         return html.unescape(answer.text)
 
     async def connect(self) -> httpx.Response:
-        page = await self.page(f"/connect/acme{WHERE}")
-        found = next(each for each in forms(page) if "/consent" in each.address)
-        leaving = await self.browser.post(found.address, data=found.fields)
+        leaving = await send_form(self.browser, f"/connect/acme{WHERE}", "/consent")
         brought = await consent(way_out(leaving.text))
         return await self.browser.get(f"/connect/acme/callback?{urlencode(brought)}")
 
     async def choose(self, **fields: str) -> httpx.Response:
-        page = await self.page(f"/connect/acme{WHERE}&choose=1")
-        found = next(each for each in forms(page) if "/choose" in each.address)
-        return await self.browser.post(found.address, data={**found.fields, **fields})
+        return await send_form(self.browser, f"/connect/acme{WHERE}&choose=1", "/choose", **fields)
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         surface = Surface(self.server.app, "http", self.server.surfaces)

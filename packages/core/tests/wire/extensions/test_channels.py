@@ -13,7 +13,7 @@ from tests.support.answers import text_of
 from tests.support.connections.console import WHERE
 from tests.support.extensions.fixtures import gate_with
 from tests.support.extensions.newsroom import Newsroom, open_newsroom
-from tests.support.review.kit import forms
+from tests.support.review.kit import send_form
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import signed_in
 
@@ -169,9 +169,7 @@ async def test_a_release_before_the_connection_says_how_to_connect_and_goes_to_t
 
 
 async def test_the_second_connector_takes_over_where_the_first_is_not_connected(newsroom: Newsroom) -> None:
-    page = await newsroom.browser.get(f"/connect/pressdesk{WHERE}")
-    form = next(each for each in forms(page.text) if "/key?" in each.address)
-    answer = await newsroom.browser.post(form.address, data={**form.fields, "key": "123456"})
+    answer = await send_form(newsroom.browser, f"/connect/pressdesk{WHERE}", "/key", key="123456")
     assert answer.status_code == 303, answer.text
     action_id = await stage(newsroom)
     assert (await newsroom.stored(action_id)).effect.connector == "pressdesk"
@@ -188,9 +186,7 @@ async def test_the_second_connector_takes_over_where_the_first_is_not_connected(
 async def test_a_key_that_the_provider_refuses_ends_the_connection_and_sends_nothing(
     newsroom: Newsroom,
 ) -> None:
-    page = await newsroom.browser.get(f"/connect/pressdesk{WHERE}")
-    form = next(each for each in forms(page.text) if "/key?" in each.address)
-    await newsroom.browser.post(form.address, data={**form.fields, "key": "654321"})
+    await send_form(newsroom.browser, f"/connect/pressdesk{WHERE}", "/key", key="654321")
     action_id = await stage(newsroom)
     await approve_on_page(newsroom, action_id)
     refused = await newsroom.denied(EXECUTE, actionId=action_id)

@@ -12,7 +12,7 @@ from packages.core.tests.unit.kernel.test_images import SCRIPT, chunk, png
 from tests.support.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
 from tests.support.keyed_browser import KeyedBrowser
 from tests.support.opened import on_any_store
-from tests.support.review.kit import Server, forms, mail, path_of, post
+from tests.support.review.kit import Server, forms, mail, path_of, post, send_form
 from tests.support.sqlite_files import new_sqlite
 from tests.support.surfaces import BASE_URL
 
@@ -29,14 +29,6 @@ FEED = f"/feed/{LOCAL_WORKSPACE}/"
 
 
 server = on_any_store(partial(Server, built_in=True))
-
-
-async def send(browser: httpx.AsyncClient, path: str, ending: str, **fields: str) -> httpx.Response:
-    """Fill in the first form of a page whose address ends so, and press its button."""
-    page = await browser.get(path)
-    assert page.status_code == 200, page.text
-    form = next(each for each in forms(page.text) if each.address.endswith(ending))
-    return await browser.post(form.address, data={**form.fields, **fields})
 
 
 async def upload(browser: KeyedBrowser, picture: bytes) -> httpx.Response:
@@ -143,7 +135,7 @@ async def test_no_workspace_is_renamed_to_the_name_of_another(server: Server) ->
     await server.app.store.write(lambda: tenancy.create_workspace(other, "Acme", now_ms, by="test"))
 
     for name, status in (("ACME", 409), ("Home", 303), ("LOCAL", 303), ("local", 303)):
-        answer = await send(owner, "/settings/workspace", "/settings/workspace", name=name)
+        answer = await send_form(owner, "/settings/workspace", "/settings/workspace", name=name)
         assert answer.status_code == status, name
     assert (await server.app.store.read(lambda: tenancy.get_workspace(LOCAL_WORKSPACE))).name == "local"
 
@@ -227,7 +219,7 @@ async def test_a_key_comes_with_its_snippets_and_says_when_it_was_used(server: S
     owner = await server.owner()
     settings = (await owner.get("/settings")).text
     assert "Webhooks" not in settings and "Credits" not in settings
-    page = (await send(owner, "/settings/keys", "/keys", label="Claude", rights="all")).text
+    page = (await send_form(owner, "/settings/keys", "/keys", label="Claude", rights="all")).text
     key = page.partition("clp_live_")[2].partition("<")[0]
     assert page.count(f"clp_live_{key}") >= 5 and "claude mcp add" in page
     assert "May prepare drafts, pass on your yes, send what is approved" in page and "Never used" in page
@@ -255,7 +247,7 @@ async def test_the_first_run_page_ticks_a_client_and_makes_a_sample_that_waits(s
     ticked = (await owner.get("/start")).text
     assert "A client connected" in ticked and 'hx-trigger="every' not in ticked
 
-    answer = await send(owner, "/start", "/sample")
+    answer = await send_form(owner, "/start", "/sample")
     assert answer.status_code == 303
     review = await owner.get(answer.headers["location"])
     assert "We decide what goes out" in review.text
@@ -357,11 +349,11 @@ async def test_sign_in_links_are_mailed_by_the_mail_server_that_was_connected_on
             fields = {"from": "Harbor <post@harbor.example>", "host": "127.0.0.1", "port": str(port)}
             more = {"encryption": "none", "user": USER, "password": PASSWORD}
             where = f"/connect/smtp?workspace={LOCAL_WORKSPACE}"
-            answer = await send(owner, where, f"/mail?workspace={LOCAL_WORKSPACE}", **fields, **more)
+            answer = await send_form(owner, where, "/mail", **fields, **more)
             assert answer.headers["location"].endswith("did=connected"), answer.text
             assert await server.services.outgoing.can_send_notes()
 
-            invited = await send(
+            invited = await send_form(
                 owner,
                 "/settings/people",
                 "/people",

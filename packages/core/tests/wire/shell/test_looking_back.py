@@ -16,7 +16,7 @@ import httpx
 import msgspec
 import pytest
 from tests.support.keyed_browser import KeyedBrowser
-from tests.support.review.kit import Server, forms, mail, post
+from tests.support.review.kit import Server, forms, mail, post, send_form
 from tests.support.shell import stories
 from tests.support.sqlite_files import new_sqlite
 
@@ -321,10 +321,9 @@ async def test_a_file_over_the_limit_is_refused_before_it_is_read(
 
 
 async def test_memory_is_searched_confirmed_and_retired(history: History) -> None:
-    page = await history.page("/memory?group=lessons&q=british")
-    assert "Not confirmed" in page
-    form = next(each for each in forms(page) if each.address.endswith("/confirm"))
-    assert (await history.owner.post(form.address, data=form.fields)).status_code == 303
+    path = "/memory?group=lessons&q=british"
+    assert "Not confirmed" in await history.page(path)
+    assert (await send_form(history.owner, path, "/confirm")).status_code == 303
     page = await history.page("/memory?group=lessons&state=confirmed&q=british")
     form = next(each for each in forms(page) if each.address.endswith("/retire"))
     assert (await history.owner.post(form.address, data=form.fields)).status_code == 303
@@ -462,8 +461,7 @@ async def test_the_export_for_spreadsheets_has_every_event_and_no_formula(histor
 
 
 async def verify(history: History, scope: str = "") -> str:
-    form = next(each for each in forms(await history.page("/audit")) if each.address == "/audit/verify")
-    answer = await history.owner.post(form.address, data={**form.fields, "scope": scope})
+    answer = await send_form(history.owner, "/audit", "/audit/verify", scope=scope)
     assert answer.status_code == 200, answer.text
     return answer.text
 
