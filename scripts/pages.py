@@ -346,6 +346,8 @@ def write_calls() -> str:
         "network": "the server itself",
         "wrap": "wrapped servers",
         "mode": "a wrapped call",
+        "sender": "what sends for these",
+        "socket": "what opens connections",
     }
     rows = [
         (
@@ -354,7 +356,6 @@ def write_calls() -> str:
             _escape(each["under"].replace("approval", "**its approval**")),
         )
         for each in listed
-        if each["registry"] in kinds
     ]
     return _table(("", "call", "under"), rows)
 
