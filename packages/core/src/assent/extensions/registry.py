@@ -170,12 +170,13 @@ def register(found: Iterable[Found], taken: Names) -> Extensions:
             failures.append(loaded)
             continue
         fresh = [each for each in loaded if id(each) not in known]
+        claimed = {kind: dict(places) for kind, places in names.items()}
         try:
             _refuse_unknown_connectors(fresh)
-            claimed = [_claim(operator, source, names) for operator in fresh]
-            stored = _claim_components(fresh, source, names)
+            for operator in fresh:
+                _claim(operator, source, claimed)
+            _claim_components(fresh, source, claimed)
             _refuse_executors(fresh, taken.executors)
-            _refuse_repeated(claimed)
         except BadExtension as bad:
             failures.append(LoadFailure(source, str(bad)))
             continue
@@ -183,22 +184,24 @@ def register(found: Iterable[Found], taken: Names) -> Extensions:
             # It has changed its operators after they were checked.
             failures.append(LoadFailure(source, f"its operators cannot be read ({quote_error(error)})."))
             continue
-        for operator, wanted in zip(fresh, claimed, strict=True):
-            known.add(id(operator))
-            operators.append(operator)
-            sources[operator.id] = source
-            for kind, name, place in wanted:
-                names[kind][name] = place
-        for kind, name, place in stored:
-            names[kind][name] = place
+        names = claimed
+        operators += fresh
+        known.update(map(id, fresh))
+        sources.update((operator.id, source) for operator in fresh)
     return Extensions(tuple(operators), tuple(failures), sources)
 
 
-def _claim(
-    operator: Operator, source: Source, names: Mapping[str, Mapping[str, str]]
-) -> list[tuple[str, str, str]]:
-    """Return the names that an operator needs: kind, name, place. Raises `BadExtension` for one that is
-    reserved or taken."""
+def _take(names: dict[str, dict[str, str]], kind: str, name: str, place: str) -> None:
+    """Note that a name is used. Raises `BadExtension` if it is taken."""
+    if (other := names[kind].get(name)) is not None:
+        raise BadExtension(
+            f"the {kind} {name} exists already: {other}.", place=place, fix="Rename one of the two."
+        )
+    names[kind][name] = place
+
+
+def _claim(operator: Operator, source: Source, names: dict[str, dict[str, str]]) -> None:
+    """Take the names that an operator needs. Raises `BadExtension` for one that is reserved or taken."""
     if not operator.declared:
         raise BadExtension(
             f"the operator {operator.id} has no effects.",
@@ -260,11 +263,7 @@ def _claim(
             )
         wanted.append(("connector", connector.id, connector.place))
     for kind, name, place in wanted:
-        if (other := names[kind].get(name)) is not None:
-            raise BadExtension(
-                f"the {kind} {name} exists already: {other}.", place=place, fix="Rename one of the two."
-            )
-    return wanted
+        _take(names, kind, name, place)
 
 
 def _refuse_executors(operators: Iterable[Operator], known: frozenset[str]) -> None:
@@ -292,11 +291,10 @@ def _refuse_unknown_connectors(operators: Sequence[Operator]) -> None:
 
 
 def _claim_components(
-    operators: Iterable[Operator], source: Source, names: Mapping[str, Mapping[str, str]]
-) -> list[tuple[str, str, str]]:
-    """Return the names and table prefixes that the operators of one extension need. Raises
+    operators: Iterable[Operator], source: Source, names: dict[str, dict[str, str]]
+) -> None:
+    """Take the names and table prefixes that the operators of one extension need. Raises
     `BadExtension` for one that is taken, and for a component that breaks a rule."""
-    wanted: list[tuple[str, str, str]] = []
     checked: list[Component] = []
     for component in (each.component for each in operators):
         if component is None or component in checked:
@@ -305,38 +303,16 @@ def _claim_components(
             check_component(component)
         except ComponentError as wrong:
             raise BadExtension(str(wrong), place=str(source)) from wrong
-        own = {name: str(source) for kind, name, _ in wanted if kind == "component"}
-        if (other := {**names["component"], **own}.get(component.name)) is not None:
-            raise BadExtension(
-                f"the component {component.name} exists already: {other}.",
-                place=str(source),
-                fix="Rename one of the two.",
-            )
-        own = {name: str(source) for kind, name, _ in wanted if kind == "table prefix"}
-        for prefix, other in {**names["table prefix"], **own}.items():
+        _take(names, "component", component.name, str(source))
+        for prefix, other in names["table prefix"].items():
             if component.overlaps(prefix):
                 raise BadExtension(
                     f"the table prefix {component.prefix} meets {prefix}: {other}.",
                     place=str(source),
                     fix="Choose another prefix.",
                 )
+        names["table prefix"][component.prefix] = str(source)
         checked.append(component)
-        wanted += [
-            ("component", component.name, str(source)),
-            ("table prefix", component.prefix, str(source)),
-        ]
-    return wanted
-
-
-def _refuse_repeated(claimed: Iterable[list[tuple[str, str, str]]]) -> None:
-    """Refuse a name that one extension uses twice."""
-    seen: dict[tuple[str, str], str] = {}
-    for kind, name, place in (each for wanted in claimed for each in wanted):
-        if (other := seen.get((kind, name))) is not None:
-            raise BadExtension(
-                f"the {kind} {name} exists already: {other}.", place=place, fix="Rename one of the two."
-            )
-        seen[(kind, name)] = place
 
 
 log = logging.getLogger("assent.extensions")
