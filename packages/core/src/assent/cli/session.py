@@ -259,7 +259,7 @@ class CommandSession:
 
     def confirm(self, question: str, otherwise: str) -> None:
         """Ask before anything changes. Raises `Failure` without a yes; `otherwise` says that nothing was done."""
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not sys.stdin.isatty():
             raise Failure(f"{otherwise}: there is no terminal to ask at. Repeat the command with --yes.")
         sys.stderr.write(f"{question} [y/N] ")
         sys.stderr.flush()
