@@ -363,7 +363,12 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
     workspace_id = call.caller.workspace_id
     if request.run_id is not None:
         run_id = require_run_id(request.run_id)
-        found = await call.services.store.read(lambda: actions.run_actions(workspace_id, run_id))
+
+        def look() -> Transaction[tuple[Action, ...]]:
+            found = yield from actions.run_actions(workspace_id, run_id)
+            return (yield from actions.weigh(workspace_id, found, call.now_ms))
+
+        found = await call.services.store.read(look)
         shown = tuple(
             a
             for a in found

@@ -177,6 +177,7 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
 
     def begin() -> Transaction[FoundAction]:
         action, policy = yield from actions.find(workspace_id, action_id)
+        (action,) = yield from actions.weigh(workspace_id, (action,), call.services.clock.now_ms())
         decided = yield from list_decisions(action)
         needed, missing = policy.require(action), None
         given: tuple[GivenApprovalView, ...] = ()

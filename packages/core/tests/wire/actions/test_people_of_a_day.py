@@ -80,9 +80,10 @@ async def test_an_edit_and_one_run_count_their_people_too(surface: Gate) -> None
     other = await surface.staged(**mail(0, 1))
     await surface.done(EDIT, actionId=other, to=people(100, 25))
     assert await severity(surface, other) == "high"
-    assert await severity(surface, action_id) == "medium"
+    assert await severity(surface, action_id) == "high"
     assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
     await surface.done(REJECT, actionId=other, reason="no")
+    assert await severity(surface, action_id) == "medium"
     assert (await surface.done(APPROVE, actionId=action_id))["status"] == "approved"
     run = await surface.run(mail(0, 30), mail(200, 30))
     assert {action["preflight"]["severity"] for action in run["actions"]} == {"high"}

@@ -267,6 +267,30 @@ async def test_the_risk_of_a_crowd_falls_when_the_others_are_rejected(hosted: Ho
     assert (await hosted.tool(APPROVE, actionId=second["id"]))["status"] == "approved"
 
 
+@pytest.mark.rule("E62")
+async def test_a_mail_that_a_later_crowd_makes_heavy_is_shown_as_heavy_and_offers_no_yes_in_the_chat(
+    hosted: Hosted,
+) -> None:
+    await hosted.connect("resend")
+    first = await letter_to(hosted, "grace@example.org")
+    approved = await letter_to(hosted, "ada@example.org")
+    await hosted.tool(APPROVE, actionId=approved["id"])
+    assert first["preflight"]["severity"] == "medium"
+    await letter_to(hosted, *(f"p{number}@example.org" for number in range(50)))
+
+    listed = await hosted.tool("chieflab_list_pending_actions")
+    refused = await hosted.tool(APPROVE, actionId=first["id"])
+    several = await hosted.tool(APPROVE, actions=[{"actionId": first["id"], "digest": first["digest"]}])
+    late = await hosted.tool(EXECUTE, actionId=approved["id"])
+    shown = await hosted.tool("chieflab_get_action", actionId=first["id"])
+
+    assert {each["severity"] for each in listed["actions"]} == {"high"}
+    assert shown["preflight"]["severity"] == "high"
+    for answer in (listed, refused, several, late, shown):
+        assert "Risk: high" in text_of(answer) and "Risk: medium" not in text_of(answer)
+        assert APPROVE not in {call["name"] for call in calls_of(answer)}
+
+
 async def test_a_mail_to_too_many_is_refused_as_what_it_is_and_not_as_a_bad_call(hosted: Hosted) -> None:
     await hosted.connect("resend")
     too_many = await letter_to(hosted, *(f"p{number}@example.org" for number in range(60)))

@@ -18,6 +18,7 @@ from assent.engine.core.journal import Head
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.preflight import weigh_crowd
 from assent.gate.records import (
+    OPEN,
     Action,
     Approval,
     Asset,
@@ -329,7 +330,7 @@ def waiting(
         rows = yield statements.list_waiting_actions(**page)
     else:
         rows = yield statements.list_tenant_waiting(**page, tenant_id=tenancy.name_tenant(tenant_id))
-    return tuple(action_of(row) for row in rows)
+    return (yield from weigh(workspace_id, tuple(action_of(row) for row in rows), now_ms))
 
 
 def list_in_status(
@@ -562,6 +563,17 @@ def judge(action: Action, now_ms: int) -> Transaction[Action]:
         return action
     others = yield from list_recent(action.workspace_id, action.action_id, now_ms)
     return with_people(action, others)
+
+
+def weigh(
+    workspace_id: WorkspaceId, shown: tuple[Action, ...], now_ms: int
+) -> Transaction[tuple[Action, ...]]:
+    """Return actions that are shown with the severity that a decision about them would find now: other mails may have
+    been staged since."""
+    if not any(action.status in OPEN and reached_addresses(action) for action in shown):
+        return shown
+    others = yield from list_recent(workspace_id, "", now_ms)
+    return tuple(with_people(action, others) if action.status in OPEN else action for action in shown)
 
 
 def with_people(action: Action, others: frozenset[str]) -> Action:

@@ -48,9 +48,13 @@ async def read_action(
 ) -> tuple[Action, Outlook]:
     """Read an action together with the facts for an answer. Raises like `actions.find`."""
     workspace_id = caller.workspace_id
-    action, policy, frozen = await services.store.read(
-        lambda: actions.find_with_freeze(workspace_id, action_id)
-    )
+
+    def look() -> Transaction[tuple[Action, Policy, Freeze | None]]:
+        found, policy, frozen = yield from actions.find_with_freeze(workspace_id, action_id)
+        (weighed,) = yield from actions.weigh(workspace_id, (found,), services.clock.now_ms())
+        return weighed, policy, frozen
+
+    action, policy, frozen = await services.store.read(look)
     connector, unready = services.connectors.get(action.effect.connector), {}
     if action.status in OPEN and not getattr(connector, "always_ready", False):
         readiness = await ask_readiness(services, workspace_id, action.effect)

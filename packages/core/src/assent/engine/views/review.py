@@ -104,12 +104,15 @@ def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
     return (yield from actions.find_run(WorkspaceId(rows[0]["workspace_id"]), run_id))
 
 
-def read_review(run: Run, effects: EffectTypes, *, for_member: bool = False) -> Transaction[RunReview]:
+def read_review(
+    run: Run, effects: EffectTypes, now_ms: int, *, for_member: bool = False
+) -> Transaction[RunReview]:
     """Read everything about a run in one snapshot; for a member also what the workspace did before."""
     workspace_id = run.workspace_id
     named = yield statements.find_workspace(workspace_id=workspace_id)
     policy = yield from policies.find(workspace_id)
     found = yield from actions.run_actions(workspace_id, run.run_id)
+    found = yield from actions.weigh(workspace_id, found, now_ms)
     staged = tuple(mark_missing_type(effects, action) for action in found)
     assets = yield from actions.run_assets(workspace_id, run.run_id)
     head = yield from journal.read_head(workspace_id, run.run_id)

@@ -111,7 +111,7 @@ def _find_waiting(visit: Visit, run_id: str) -> Transaction[Waiting]:
         raise PageRefused(NOT_FOUND)
     effects = visit.services.for_workspace(run.workspace_id).effects
     found = []
-    read = yield from review.read_review(run, effects)
+    read = yield from review.read_review(run, effects, visit.now_ms)
     approver = visit.decider(run.workspace_id, visit.now_ms).approver
     for each in read.actions:
         seen = yield from inbox.find(visit.person, each.action_id)

@@ -199,7 +199,9 @@ async def _draw_pane(visit: Visit, found: Waiting) -> dict[str, Any]:
     card = None
     if item["waits"] and visit.session.public_key is not None and not action.effect.html:
         services = visit.services.for_workspace(action.workspace_id)
-        read = await visit.read(partial(_read_run, found, effects, for_member=visit.session.is_confirmed))
+        read = await visit.read(
+            partial(_read_run, found, effects, visit.now_ms, for_member=visit.session.is_confirmed)
+        )
         ready = await read_readiness(services, action)
         decider = visit.decider(action.workspace_id, visit.now_ms)
         looking = FormContext(
@@ -217,11 +219,13 @@ async def _draw_pane(visit: Visit, found: Waiting) -> dict[str, Any]:
     return {**item, "card": card, "done": None}
 
 
-def _read_run(found: Waiting, effects: EffectTypes, *, for_member: bool) -> Transaction[RunReview]:
+def _read_run(
+    found: Waiting, effects: EffectTypes, now_ms: int, *, for_member: bool
+) -> Transaction[RunReview]:
     run = yield from actions.find_run(found.action.workspace_id, found.action.run_id)
     if run is None:
         raise PageRefused(NO_SUCH_ACTION)
-    return (yield from review.read_review(run, effects, for_member=for_member))
+    return (yield from review.read_review(run, effects, now_ms, for_member=for_member))
 
 
 def _nonces_of(visit: Visit) -> Callable[[Action, str], str]:

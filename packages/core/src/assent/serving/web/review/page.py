@@ -273,7 +273,7 @@ class ReviewPages:
                     self._added, viewer.run.workspace_id
                 )
             effects = self._site.services.for_workspace(viewer.run.workspace_id).effects
-            found = yield from review.read_review(viewer.run, effects, for_member=bool(viewer.role))
+            found = yield from review.read_review(viewer.run, effects, now_ms, for_member=bool(viewer.role))
             decided = yield from find_decided(request, viewer, found)
             if decided is None:
                 return viewer, found, waiting, None, ""
