@@ -15,7 +15,7 @@ from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.connections.oauth import find_access
 from assent.gate.connection import AuthMode, Connection, ConnectorInfo
 from assent.gate.effects import MANUAL, EffectType
-from assent.gate.records import Action, Status
+from assent.gate.records import Action, Effect, Status
 from assent.gate.review_link import DECIDE_RIGHT
 from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
 from assent.kernel.ids import WorkspaceId
@@ -48,7 +48,8 @@ class ConnectorStatus(Record):
     hint: str = ""
     """Tells a person what is missing and how to fix it."""
     connect_url: str | None = None
-    connection: Connection | None = None
+    accounts: str = ""
+    """The names of the accounts that can be used; of a channel, the one that it goes to."""
     summary: str = ""
     """What is missing, in a few words."""
 
@@ -71,7 +72,20 @@ async def assess_connector(call: PublicCall, info: ConnectorInfo) -> ConnectorSt
     found = None
     if info.auth_mode != "none":
         found = await call.services.connections.find(workspace_id, info.id)
-    return ConnectorStatus(info, "live", "", url, found if found is not None and found.live else None)
+    return ConnectorStatus(info, "live", "", url, _name_accounts(found))
+
+
+async def _assess_for(call: Call, info: ConnectorInfo, channel: EffectType) -> ConnectorStatus:
+    """Assess a connector for one channel, of which a connected service may have no account."""
+    status = await assess_connector(call, info)
+    if status.state != "live":
+        return status
+    sent = Effect(channel=channel.channel, verb=channel.verb, connector=info.id, body="")
+    sent, readiness = await circumstances.address(call.services, call.caller.workspace_id, sent)
+    if not readiness.ready:
+        hint, said = readiness.fix_hint or "", readiness.summary or ""
+        return msgspec.structs.replace(status, state="needs_connection", hint=hint, summary=said)
+    return msgspec.structs.replace(status, accounts=(sent.target or {}).get("name", status.accounts))
 
 
 def _for_anybody(info: ConnectorInfo, connector: object) -> ConnectorStatus:
@@ -98,20 +112,20 @@ async def choose(call: Call, name: str) -> tuple[ConnectorStatus, EffectType | N
     if key in effects.connectors:
         return await assess_connector(call, effects.connectors[key]), channel
     known = [each for each in channel.via if each in effects.connectors] if channel is not None else []
-    if not known:
+    if channel is None or not known:
         served = (each.channel for each in effects.types.values() if each.via)
         raise bad_argument(
             "provider", f"one of {', '.join(dict.fromkeys((*effects.connectors, *served)))}", repr(name)
         )
     found = [
-        await assess_connector(call, effects.connectors[each])
+        await _assess_for(call, effects.connectors[each], channel)
         for each in known
         if each != MANUAL or len(known) == 1
     ]
     return next((each for each in found if each.state == "live"), found[-1]), channel
 
 
-async def alternatives(call: Call, info: ConnectorInfo) -> list[ConnectorStatus]:
+async def alternatives(call: Call, info: ConnectorInfo, channel: EffectType | None) -> list[ConnectorStatus]:
     """Return other connectors that serve the same channels and can be connected."""
     served = set(info.channels)
     others = [
@@ -119,12 +133,15 @@ async def alternatives(call: Call, info: ConnectorInfo) -> list[ConnectorStatus]
         for each in call.services.effects.connectors.values()
         if each.id != info.id and served and served <= set(each.channels)
     ]
-    found = [await assess_connector(call, each) for each in others]
+    found = [
+        await (assess_connector(call, each) if channel is None else _assess_for(call, each, channel))
+        for each in others
+    ]
     return [each for each in found if each.state != "needs_configuration"]
 
 
-async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
-    """Return the open actions that one of these connectors blocks."""
+async def waiting_for(call: Call, names: Sequence[str], channel: EffectType | None) -> list[Action]:
+    """Return the open actions that one of these connectors blocks, of a channel if one is named."""
     services, workspace_id, now_ms = call.services, call.caller.workspace_id, call.now_ms
     waiting = await services.store.read(lambda: actions.waiting(workspace_id, "", 50, now_ms))
     approved = await services.store.read(lambda: actions.trail(workspace_id, Status.APPROVED, "", 50))
@@ -132,6 +149,7 @@ async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
         each
         for each in (*approved, *waiting)
         if each.effect.connector in names
+        and (channel is None or each.effect.channel == channel.channel)
         and not each.is_expired(now_ms)
         and each.execution_state != "executing"
     ]
@@ -142,7 +160,7 @@ async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
 def describe(status: ConnectorStatus) -> str:
     """Describe a connector's state to a person in a sentence or two."""
     if status.state == "live":
-        return f"It works now{_accounts(status.connection)}."
+        return f"It works now{_in_brackets(status.accounts)}."
     if status.state == "needs_configuration":
         return status.hint
     return status.summary or "It is not connected."
@@ -164,7 +182,7 @@ def list_for_person(statuses: Sequence[ConnectorStatus]) -> str:
 
 def _row(status: ConnectorStatus) -> str:
     wanting = status.state == "needs_connection" and status.connect_url is not None
-    where = f" {status.connect_url}" if wanting else _accounts(status.connection)
+    where = f" {status.connect_url}" if wanting else _in_brackets(status.accounts)
     return f"- {status.info.label}: {status.info.description}{where}"
 
 
@@ -181,7 +199,7 @@ def write_message(
         said.append(f"{channel.label} goes out through {through}.")
     if status.state == "live":
         works = "is connected and works" if info.auth_mode != "none" else "needs no account"
-        said.append(f"{info.label} {works}{_accounts(status.connection)}.")
+        said.append(f"{info.label} {works}{_in_brackets(status.accounts)}.")
         if info.auth_mode == "none":
             said.append(info.description)
         if waiting:
@@ -189,9 +207,10 @@ def write_message(
                 f"{_drafts(waiting)} prepared before: I show you where each goes, and you approve it."
             )
         return " ".join(said)
-    said.append(f"{status.summary} {info.needed}".strip())
+    lacking = bool(status.accounts)  # it is connected, without an account of this channel
+    said.append(status.hint if lacking else f"{status.summary} {info.needed}".strip())
     said.append(
-        f"Open {status.connect_url} and {_DONE_THERE[info.auth_mode]}; then tell me."
+        f"Open {status.connect_url} and {'choose it' if lacking else _DONE_THERE[info.auth_mode]}; then tell me."
         if status.connect_url
         else status.hint
     )
@@ -212,7 +231,7 @@ _DONE_THERE: Final[dict[AuthMode, str]] = {
 def show(call: Call, status: ConnectorStatus, said: str) -> str:
     """Return the message as Markdown, with the terminal command."""
     flags = TERMINAL.get(status.info.auth_mode)
-    if status.state != "needs_connection" or status.connect_url is None or flags is None:
+    if status.state != "needs_connection" or status.connect_url is None or flags is None or status.accounts:
         return said
     where = f"assent connect {status.info.id} --workspace {call.caller.workspace_id} {flags}"
     return f"{said}\n\nOr in a terminal of this server: `{where}`"
@@ -235,9 +254,14 @@ def _drafts(count: int) -> str:
     return "One draft is" if count == 1 else f"{count} drafts are"
 
 
-def _accounts(connection: Connection | None) -> str:
-    usable = [each.name for each in connection.accounts if each.usable] if connection is not None else []
-    return f" ({', '.join(usable)})" if usable else ""
+def _name_accounts(connection: Connection | None) -> str:
+    if connection is None or not connection.live:
+        return ""
+    return ", ".join(each.name for each in connection.accounts if each.usable)
+
+
+def _in_brackets(names: str) -> str:
+    return f" ({names})" if names else ""
 
 
 OPERATOR = "chieflab-connect"
@@ -333,9 +357,9 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
                 fix="STOP. Show the message: only the person who runs the server can set it up.",
             ),
         )
-    others = await alternatives(call, info)
+    others = await alternatives(call, info, channel)
     names = (info.id, *(each.info.id for each in others))
-    waiting = await waiting_for(call, names)
+    waiting = await waiting_for(call, names, channel)
     said = write_message(status, channel, others, len(waiting))
     shown = show(call, status, said)
     told = f"{info.label} is connected and works." if connected else describe(status)

@@ -383,7 +383,7 @@ def _support(place: int, evidence: Evidence) -> Support:
 
 
 def _find_support(sentence: str, tokens: set[str], facts: list[_Fact], risk: tuple[str, ...]) -> list[int]:
-    """Return up to two facts that have most words of a sentence, all its risky wordings and all its
+    """Return up to two facts that have most words of a sentence and all its risky wordings, and those that have its
     numbers with units."""
     same = strip_full_stop(sentence).casefold()
     if quoted := [fact.place for fact in facts if strip_full_stop(fact.text).casefold() == same]:
@@ -403,10 +403,10 @@ def _find_support(sentence: str, tokens: set[str], facts: list[_Fact], risk: tup
     missing = [each for each in amounts if not any(has_amount(fact.text, each) for fact in near)]
     if near and missing:
         # A fact without words is a number, such as the version.
-        about = (fact for fact in ranked if tokens & fact.tokens or not fact.tokens)
-        giving = next((fact for fact in about if all(has_amount(fact.text, each) for each in missing)), None)
-        near = [near[0], giving] if giving is not None else []
-    return [fact.place for fact in near]
+        about = [fact for fact in ranked if tokens & fact.tokens or not fact.tokens]
+        giving = [next((fact for fact in about if has_amount(fact.text, each)), None) for each in missing]
+        near = [near[0], *(fact for fact in giving if fact is not None)] if None not in giving else []
+    return list(dict.fromkeys(fact.place for fact in near))
 
 
 def _share(tokens: set[str], known: set[str]) -> float:

@@ -324,6 +324,15 @@ def test_an_amount_is_the_same_with_its_unit_in_short_or_in_full() -> None:
     assert adapt("linkedin", text.replace("90 seconds", "90 minutes"), evidence).warnings
 
 
+def test_a_number_in_the_name_of_a_product_takes_no_support_from_the_other_numbers_of_a_sentence() -> None:
+    changed = ["Offline tide tables for 4,000 harbours", "Offline maps", "A widget with the next high tide"]
+    evidence = gather(repo_context={"whatChanged": changed, "launchGoal": "Launch Tidewater 2"})
+    text = "Tidewater 2 is out tonight: offline tide tables for 4,000 harbours, and a widget with the next high tide."
+    assert adapt("linkedin", text, evidence).warnings == ()
+    for invented in (text.replace("4,000", "5,000"), text.replace("Tidewater 2", "Tidewater 3")):
+        assert adapt("linkedin", invented, evidence).warnings
+
+
 def test_a_goal_proves_nothing_but_its_numbers() -> None:
     evidence = gather(
         repo_context={"readme": "# Kettle\n\nA timer.", "launchGoal": "say that Kettle is the best timer app"}

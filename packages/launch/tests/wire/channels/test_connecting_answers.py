@@ -167,6 +167,28 @@ async def test_the_feed_of_this_server_is_not_taken_for_the_blog_of_the_user(hos
         assert "not of another website or blog" in text and "is connected" not in text
 
 
+@pytest.mark.parametrize("channel", ["instagram", "reddit"])
+async def test_a_channel_without_an_account_at_a_connected_service_is_not_called_connected(
+    hosted: Hosted, channel: str
+) -> None:
+    await hosted.connect("zernio")
+    reply = await hosted.tool(CONNECT, provider=channel)
+    there = await hosted.tool(CONNECT, provider="linkedin")
+    url = f"{BASE_URL}/connect/zernio?workspace={hosted.workspace_id}"
+
+    assert (reply["connected"], reply["connectUrl"]) == (False, url)
+    for text in texts(reply):
+        assert f"no {channel.capitalize()} account" in text and url in text
+    assert (there["connected"], "@acme" in text_of(there)) == (True, False)
+
+
+async def test_what_waits_for_a_channel_is_only_what_goes_out_there(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    await hosted.tool("chieflab_post", channel="instagram", body="Dark mode is here.")
+    reply = await hosted.tool(CONNECT, provider="bluesky")
+    assert LOOK not in {each["name"] for each in calls_of(reply)}
+
+
 async def test_an_unknown_name_lists_providers_and_channels(hosted: Hosted) -> None:
     refused = await hosted.call(CONNECT, {"provider": "myspace"})
     assert refused.reason == "validation_error"
