@@ -289,7 +289,7 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         retry=Retry.NEVER,
         summary="Sending is stopped {where}.",
         user_message="Nothing was sent: a person stopped all sending {where}{since}.{why} What is approved stays "
-        "approved until a person lets sending go on.",
+        "approved. Once a person lets sending go on, tell me to send it if it has not gone out.",
         fix="STOP. Show the message. Preparing, showing and approving go on; call the executor again only after the "
         "user says that sending goes on.",
         stop_rule="Do not send this in another way, and do not call an executor again until sending goes on.",

@@ -276,11 +276,21 @@ def _for_its_time(action: Action) -> str:
 
 
 def _after_obstacle(action: Action, circumstances: Circumstances) -> str:
-    """Say why an approved action cannot go out, and that an account that was not shown needs another yes."""
     said = f"It cannot be sent yet: {circumstances.obstacle}{circumstances.help_note}"
-    if not circumstances.help_note or action.effect.target is not None:
-        return said
-    return f"{said} Once it is connected I show you where it goes, and need your yes once more."
+    return f"{said} {after_connecting(action, circumstances)}".rstrip()
+
+
+def after_connecting(action: Action, circumstances: Circumstances) -> str:
+    """Say what connecting the provider of an approved action does: it may let it go out, but an account that was not
+    shown needs another yes. Empty where connecting is not what is missing."""
+    if not circumstances.help_note:
+        return ""
+    if action.effect.target is None:
+        return "Once it is connected I show you where it goes, and need your yes once more."
+    return LETS_IT_GO
+
+
+LETS_IT_GO: Final = "It is approved, so it may go out as soon as it is connected."
 
 
 def say_unrecorded(action: Action, circumstances: Circumstances) -> str:

@@ -179,7 +179,7 @@ class Outlook(Record, kw_only=True):
     def describe(self, action: Action) -> Circumstances:
         """Return the circumstances of an action. The policy matters only while it waits."""
         effect, rights, links = action.effect, self.rights, self.links[action.run_id]
-        unready = self.unready.get(key_of_account(effect)) if self.unready else None
+        unready = self.unready.get(key_of_account(effect)) if action.status in OPEN else None
         unfit, help_url = action.view.unfit, None
         missing = bool(self.missing) and key_of_type(action) in self.missing
         blocker = unfit.words if unfit is not None else None

@@ -23,7 +23,7 @@ from assent.gate.views import Unfit
 from assent.kernel.guide import make_guide
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import MEANINGS, AddedFields, Problem, Reason, Refusal, Retry, Words
-from assent.kernel.times import full_time, iso_time, readable_time
+from assent.kernel.times import full_time, readable_time
 from assent.present.next_steps import repair_call, say_due
 from assent.present.rule_text import describe_need
 from assent.present.status_report import describe_next_try, describe_test, plain_detail
@@ -485,7 +485,7 @@ def refuse_frozen(found: Freeze | None, **about: Unpack[AddedFields]) -> Refusal
         Reason.FROZEN,
         facts={
             "where": found.where if found is not None else "in this workspace",
-            "since": f" since {iso_time(found.since_ms)}" if found is not None else "",
+            "since": f" on {full_time(found.since_ms)}" if found is not None else "",
             "why": found.reason if found is not None else "",
         },
         **about,

@@ -43,7 +43,7 @@ from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.texts import truncate
 from assent.kernel.times import readable_time
-from assent.present.next_steps import ALREADY_OUT, Circumstances, ask
+from assent.present.next_steps import ALREADY_OUT, Circumstances, after_connecting, ask
 from assent.present.workflow_step import REPLACED, describe_step
 
 EXPIRED: Final = "expired"
@@ -169,7 +169,7 @@ def explain(action: Action, around: Circumstances, now_ms: int) -> str:
         if action.execution_state is ExecutionState.EXECUTING:
             return "It is being sent now."
         if blocker is not None:
-            return blocker
+            return f"{blocker} {after_connecting(action, around)}".rstrip()
         if action.schedule_ms is not None and action.schedule_ms > now_ms:
             return "The server sends it at that time."
         if not detail:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 from tests.support.builders import NOW_MS, approve, put_in, stage
 
 from assent.gate.effects import EffectTypes
@@ -13,11 +14,13 @@ from assent.gate.policy import DEFAULT
 from assent.gate.preflight import Readiness
 from assent.gate.records import Freeze, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT
-from assent.gate.transitions import EXECUTED
+from assent.gate.transitions import EXECUTED, FAILED
 from assent.kernel.guide import Guide
 from assent.kernel.refusals import Reason, Refusal
+from assent.present.next_steps import LETS_IT_GO, describe_decision
 from assent.present.outlook import WRITE_RIGHT, Outlook, RunLinks, Unready, key_of_account
 from assent.present.refusals import word
+from assent.present.status_report import explain
 
 WAITING: Final = stage()
 RIGHTS: Final = frozenset({DECIDE_RIGHT, EXECUTE_RIGHT, WRITE_RIGHT})
@@ -76,6 +79,29 @@ def test_an_account_that_can_be_connected_is_named_with_its_page() -> None:
     around = look(unready={key_of_account(WAITING.effect): unready}).describe(WAITING)
 
     assert (around.blocker, around.help_url) == ("Not connected.", "https://assent.test/connect/acme")
+
+
+def test_an_account_that_is_not_ready_stands_in_the_way_of_nothing_that_has_ended() -> None:
+    unready = Unready(Readiness(ready=False, summary="Not connected."), "https://assent.test/connect/acme")
+    around = look(unready={key_of_account(WAITING.effect): unready}).describe(put_in(FAILED))
+
+    assert (around.blocker, around.help_url, around.connectable) == (None, None, False)
+
+
+def test_connecting_an_account_of_an_approved_action_is_said_to_let_it_go_out() -> None:
+    unready = Unready(Readiness(ready=False, summary="Not connected."), "https://assent.test/connect/acme")
+    stage_for = replace(WAITING.effect, target={"accountId": "1", "name": "@acme"})
+    action = approve(stage(stage_for))
+    around = look(
+        unready={key_of_account(action.effect): unready},
+        links={action.run_id: RunLinks("https://assent.test/runs/1", "seen")},
+    ).describe(action)
+
+    assert LETS_IT_GO in describe_decision("approve", action, around)
+    assert LETS_IT_GO in explain(action, around, NOW_MS)
+    assert LETS_IT_GO not in explain(
+        action, look(links={action.run_id: RunLinks("", "")}).describe(action), NOW_MS
+    )
 
 
 def test_a_freeze_is_an_obstacle_to_what_the_server_sends() -> None:

@@ -115,6 +115,9 @@ async def test_no_answer_of_a_frozen_server_promises_that_something_goes_out(
         assert "a wrong price" in shown["userMessage"] or shown["status"] == "awaiting_approval"
         assert "a wrong price" in text_of(shown)
         assert EXECUTE not in [call["name"] for call in calls_of(shown)]
+    sent = await surface.done(APPROVE, actionId=await surface.staged(connector="unaware"), send=True)
+    assert "tell me to send it" in sent["userMessage"]
+    assert iso_time(surface.clock.now_ms())[:11] not in sent["userMessage"]
     await unfreeze(surface, SYSTEM_WORKSPACE if everywhere else None)
     assert find_promises(text_of(await surface.done(GET, actionId=planned)))
 

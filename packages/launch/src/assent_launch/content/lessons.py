@@ -519,11 +519,11 @@ def find_breaches(text: str, evidence: Evidence, rules: tuple[Rule, ...]) -> tup
     for rule in rules:
         told = ""
         if has.get(rule.kind):
-            told = f"Has {_SIGNS[rule.kind]}, which an earlier request rules out."
+            told = f"Has {_SIGNS[rule.kind]}, which an earlier request ruled out."
         elif rule.kind == "phrase" and _says(text, rule.value):
-            told = f"Says “{rule.value}”, which an earlier request rules out."
+            told = f"Says “{rule.value}”, which an earlier request ruled out."
         elif rule.kind == "must" and rule.value.casefold() not in text.casefold():
-            told = f"Lacks “{rule.value}”, which an earlier request asks for."
+            told = f"Lacks “{rule.value}”, which an earlier request asked for."
         elif rule.kind == "claim" and any(repeats(each, rule.value) for each in said):
             told = f"Makes a claim that was refused before: “{cut(rule.value, 80)}”"
         if told:

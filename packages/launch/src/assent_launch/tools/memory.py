@@ -202,7 +202,7 @@ async def brain_forget(call: Call, request: BrainForget) -> Forgotten:
             )
         yield from memory_views.decide(workspace_id, found.entry_id, "retired", call.caller.name, call.now_ms)
         body = cut(" ".join(found.body.split()), MAX_LINE)
-        said = f"Forgotten: “{body}”. Later texts no longer have to follow it."
+        said = f"Forgotten: “{body}”. Later texts no longer have to follow it; a draft that waits keeps its remark."
         return Forgotten(
             ok=True, entry=view(msgspec.structs.replace(found, state="retired")), user_message=said
         )

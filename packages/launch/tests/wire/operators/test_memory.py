@@ -201,11 +201,22 @@ async def test_a_number_that_a_fact_rules_out_is_not_taken_from_it(client: Launc
     run = await post(client, "Fernglass 3.2 opens a 2 GB CSV in about 11 seconds.")
 
     assert not any("taken from" in line for line in warnings(run))
-    assert any("“11 seconds”" in line and "rules out" in line for line in warnings(run))
+    assert any("“11 seconds”" in line and "ruled out" in line for line in warnings(run))
     read = (await client.call("chieflab_brain_read")).payload
     assert "checked for “11 seconds”" in text_of(kept)
     assert "repo fact" not in text_of(kept)
     assert "never claim" not in text_of(read)
+
+
+async def test_a_draft_says_nothing_untrue_of_a_rule_that_was_forgotten_since(client: LaunchClient) -> None:
+    kept = await record(client, "brand_voice", 'Never write "11 seconds".')
+    run = await post(client, "Version 3.2 opens it in 11 seconds.")
+    entry = kept["entries"][0]["entryId"]
+    told = (await client.call("chieflab_brain_forget", {"entryId": entry})).payload
+    action = (await client.call("chieflab_get_action", {"actionId": run["actions"][0]["id"]})).payload
+
+    assert "remark" in told["userMessage"]
+    assert "an earlier request ruled out" in text_of(action)
 
 
 @pytest.mark.rule("E33")
@@ -221,7 +232,7 @@ async def test_what_is_quoted_in_a_rule_is_checked_whatever_kind_it_is_kept_as(
 
     assert "checked for “11 seconds”" in text_of(kept)
     for run in (posted, mail):
-        assert any("“11 seconds”" in line and "rules out" in line for line in warnings(run))
+        assert any("“11 seconds”" in line and "ruled out" in line for line in warnings(run))
     assert posted["writing"]["rules"] == [rule]
     assert [each["body"] for each in status["extra"]["rules"]] == [rule]
 
