@@ -123,7 +123,7 @@ MAX_BREACHES: Final = 10
 """How many broken requests a draft is warned about."""
 
 _LEAD: Final = (
-    r"(?:(?:and|but|also|so|just|then|please|we|und|aber|bitte)\s+)*"
+    r"(?:(?:and|but|also|so|just|then|please|we|from\s+now\s+on|und|aber|bitte)\s+)*"
     r"(?:(?:(?:make|keep|write|try)\s+(?:it|this)|there\s+(?:are|is)|(?:it|this)\s+has|has)\s+)?"
 )
 """Words before a request that do not change its meaning."""
@@ -244,11 +244,15 @@ _SIGNS_AS: Final = (
 _DEMANDS: Final = re.compile(
     _LEAD
     + rf"(?:{_SIGNS_AS}|always\s+(?:(?:end|close|finish|start|begin|open)(?:\s+\w+){{0,2}}\s+with|say|write|"
-    rf"mention|name|include|add|use|{_CALLS}))(?:\s+(?:the\s+)?(?:words?|phrases?|line|link|name|signature))?\s+"
+    rf"mention|name|include|add|use|link\s+to|{_CALLS}))(?:\s+(?:the\s+)?(?:words?|phrases?|line|link|name|signature))?\s+"
     rf"({_MASK}(?:\s+(?:and|und)\s+{_MASK})*){_TAIL}",
     re.IGNORECASE,
 )
 """Matches a clause that asks for the quoted wordings at its end in every text."""
+_BARE_LINK: Final = re.compile(
+    r"(\blink\s+to\s+)(?:https?://)?([\w-]+(?:\.[\w-]+)+(?:/[^\s,;]*)?)", re.IGNORECASE
+)
+"""Matches an address that stands without quotation marks, whose dots would end the clause."""
 _DEMANDS_UNQUOTED: Final = re.compile(_LEAD + rf"{_SIGNS_AS}\s+([^,;:]{{2,60}}?){_TAIL}", re.IGNORECASE)
 _SMALL: Final = word_set(
     "the a an and or of to in for with on is are it its this that we you our your i so too very about anything nothing "
@@ -371,7 +375,7 @@ def read_rules(text: str, entry: str, *, is_claim: bool = False) -> list[Rule]:
 def _read_rules(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     """Return the rules that a text states, one per clause, with the channels that it limits them to. A question
     states none."""
-    text = _BARE_LIST.sub(_quote_words, re.sub(r"[^\S\n]+", " ", text))
+    text = _BARE_LINK.sub(r'\1"\2"', _BARE_LIST.sub(_quote_words, re.sub(r"[^\S\n]+", " ", text)))
     quoted = [(match.group(1) or match.group(2)).strip(" .,;:!") for match in _QUOTE.finditer(text)]
     masked = _LISTED_QUOTES.sub(lambda match: f"{_MASK} {match.group(1) or 'and'} ", _QUOTE.sub(_MASK, text))
     found: list[tuple[str, str, tuple[str, ...]]] = []

@@ -296,6 +296,7 @@ async def test_rules_told_in_the_chat_hold_at_once_stand_in_the_status_and_can_b
         "No emojis.",
         "Always sign as the Fernglass crew.",
         "Always end with “fernglass.example”.",
+        "From now on, always link to https://tidewater.example/app.",
         "We never mention Trello by name",
     ]
     kept = [await record(client, "brand_voice" if "Trello" in each else "lesson", each) for each in rules]
@@ -304,7 +305,14 @@ async def test_rules_told_in_the_chat_hold_at_once_stand_in_the_status_and_can_b
     told = warnings(broken)
 
     assert {each["entries"][0]["state"] for each in kept} == {"confirmed"}
-    for word in ("game-changer", "exclamation", "emoji", "the Fernglass crew", "fernglass.example"):
+    for word in (
+        "game-changer",
+        "exclamation",
+        "emoji",
+        "the Fernglass crew",
+        "fernglass.example",
+        "tidewater.example/app",
+    ):
         assert any(word in line for line in told), (word, told)
     assert {each["body"] for each in status["extra"]["rules"]} == set(rules)
     assert set(broken["writing"]["rules"]) == set(rules)
