@@ -86,6 +86,7 @@ PHRASINGS = {
         "cancel my approval",
         "undo my approval",
         "I changed my mind, take back my yes",
+        "stop all sending at once, we have an incident",
     ),
     "chieflab_list_pending_actions": (
         "what needs my approval",

@@ -432,7 +432,8 @@ TOOLS = (
         "user has read the content and said yes to it (ok, approve it, looks good, go ahead), in this chat; digest "
         "says which content that was. With send: true it goes out in the same call, which is right when the user said "
         "so; else nothing is sent, unless its card says that the approval executes it. High-risk actions need a "
-        "signed-in person on the review page instead. DO NOT call it on your own judgement.",
+        "signed-in person on the review page instead, as does the yes of somebody else. DO NOT call it on your own "
+        "judgement.",
         behaviour=DECIDES,
         request=ApproveAction,
         reply=DecisionReply,
@@ -472,7 +473,7 @@ TOOLS = (
         title="Withdraw an approval",
         description="Takes back the approval of an action that has not been sent, which then needs a new one. USE "
         "WHEN the user changes their mind after a yes: stop, don't send it, wait, cancel, undo, hold it back, pull "
-        "it.",
+        "it. All sending at once is stopped by a person, on the pages or by assent freeze.",
         behaviour=DECIDES,
         request=WithdrawApproval,
         reply=DecisionReply,

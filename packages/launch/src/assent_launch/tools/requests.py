@@ -31,7 +31,8 @@ OwnText = Annotated[
 Url = Annotated[str, msgspec.Meta(max_length=2_000)]
 Goal = Annotated[str, msgspec.Meta(max_length=2_000)]
 ScheduleFor = Annotated[
-    str, msgspec.Meta(max_length=40, description="When approved actions go out: ISO 8601 with a time zone.")
+    str,
+    msgspec.Meta(max_length=40, description="When approved actions go out, once: ISO 8601 with a time zone."),
 ]
 WebhookUrl = Annotated[
     str,
