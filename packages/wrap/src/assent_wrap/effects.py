@@ -331,7 +331,7 @@ CALL_FAMILY: Final = EffectType(
     approval_executes=True,
     via=(CALL, REPEATABLE),
     risk=lambda effect: read_details(effect).risk,
-    why="It changes something in another program, which may not be undoable.",
+    why="It changes something in another program, perhaps for good.",
     reverse=_find_reverse,
     describe=_describe_call,
     facets=lambda effect: Facets(target=f"{effect.channel}/{effect.verb}"),

@@ -273,3 +273,41 @@ async def test_an_empty_inbox_fits_into_the_window(screen: OpenScreen, server: S
     for width in (1280, 390):
         await at.page.set_viewport_size({"width": width, "height": 844})
         await expect(at.page.get_by_role("link", name="Clear", exact=True)).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize(("width", "most"), [(390, 450), (1280, 280), (1920, 280)])
+async def test_a_mail_to_many_begins_in_the_upper_half_of_the_window(
+    screen: OpenScreen, server: Server, width: int, most: int
+) -> None:
+    run = await server.stage(mail(214, html=HTML, subject="To many"))
+    at = await screen(f"/runs/{run.run_id}", width=width)
+    await at.check()
+    letter = await box(at.page.locator(".mail-frame"))
+    assert letter[1] < most
+    note = await box(at.page.locator(".about"))
+    assert note[0] > letter[2] if width > 600 else note[1] > letter[3]
+
+
+async def test_the_pane_of_a_wide_window_has_the_text_and_what_it_means_side_by_side(
+    screen: OpenScreen, server: Server
+) -> None:
+    await server.stage(mail(214, subject="To many, in the pane"))
+    at = await screen("/inbox?q=in+the+pane", width=1920)
+    await at.ready()
+    pane, text = at.page.locator("#pane"), at.page.locator("#pane [data-panel=seen]")
+    await expect(text).to_be_visible()
+    left, right, whole = await box(text), await box(pane.locator(".about")), await box(pane)
+    assert left[2] < right[0] and left[1] < 360 and right[1] < 280
+    assert whole[2] - right[2] < 50
+    await at.check()
+
+
+@pytest.mark.parametrize(("path", "row", "most"), [("/inbox", ".group-head", 130), ("/runs", "#run-1", 450)])
+async def test_on_a_phone_a_list_begins_in_its_first_half(
+    screen: OpenScreen, server: Server, path: str, row: str, most: int
+) -> None:
+    await server.stage(post(body="Low on the page."))
+    at = await screen(path, width=390)
+    await at.ready()
+    assert (await box(at.page.locator(row).first))[1] < most
+    await at.check()

@@ -24,6 +24,7 @@ async def test_a_day_of_the_histogram_and_a_choice_filter_at_once(screen: OpenSc
     await at.page.get_by_role("link", name="All time").click()
     await expect(at.page.locator(".run-rows > li").nth(1)).to_be_visible()
     await at.goto("/audit")
+    await at.page.get_by_text("More filters").click()
     await at.page.get_by_label("Where", exact=True).select_option("server")
     await expect(at.page).to_have_url(re.compile("scope=server"))
     await expect(at.page.locator("main")).to_contain_text("signed in")

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from packages.core.tests.wire.review.test_content import shape
+from packages.core.tests.wire.review.test_content import list_folded, shape
 from packages.core.tests.wire.review.test_inbox import batch
 from tests.support.docs.script import ROOT
 from tests.support.review.hostile import CORPUS
@@ -276,9 +276,12 @@ async def test_a_picture_of_a_function_is_shown_with_it(server: Bank) -> None:
 
 
 @HIGH
-async def test_nothing_is_folded_at_high_risk(server: Bank) -> None:
-    shown = content((await staged(server))[2])
-    assert re.findall(r"<details(?![^>]* open)[^>]*>", shown) == []
+async def test_nothing_that_an_approval_covers_is_folded_at_high_risk_and_its_digest_is(server: Bank) -> None:
+    _, action_id, page = await staged(server)
+    assert list_folded(content(page)) == {"past", "more"}
+    folded = page[page.index('<details class="more">') :]
+    digest = (await server.action(action_id)).digest
+    assert digest in folded[: folded.index("</details>")]
 
 
 async def test_the_page_of_several_actions_shows_arguments_and_blocks(server: Bank) -> None:
