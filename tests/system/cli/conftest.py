@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.cli.fixtures import bare_environment, own_logging
-
-__all__ = ["bare_environment", "own_logging"]

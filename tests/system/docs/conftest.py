@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.wrap.fixtures import wrapped
-
-__all__ = ["wrapped"]

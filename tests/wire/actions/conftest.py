@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from tests.support.actions.fixtures import changed_settings, surface
 from tests.support.wrap.fixtures import wrapped
-
-__all__ = ["changed_settings", "surface", "wrapped"]

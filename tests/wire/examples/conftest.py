@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.examples.fixtures import open_example
-
-__all__ = ["open_example"]

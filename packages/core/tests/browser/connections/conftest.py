@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.connections.fixtures import whole_log
-
-__all__ = ["whole_log"]

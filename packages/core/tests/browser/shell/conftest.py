@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.shell.fixtures import screen, server
-
-__all__ = ["screen", "server"]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.stores.fixtures import pytest_generate_tests, store, store_url
-
-__all__ = ["pytest_generate_tests", "store", "store_url"]

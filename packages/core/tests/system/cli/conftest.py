@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.cli.fixtures import assent, bare_environment, data_dir, own_logging
-
-__all__ = ["assent", "bare_environment", "data_dir", "own_logging"]

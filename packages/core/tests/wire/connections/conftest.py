@@ -10,12 +10,3 @@ from tests.support.connections.fixtures import (
     workspace_on_any_store,
 )
 from tests.support.own_database import database_url
-
-__all__ = [
-    "console",
-    "console_on_any_store",
-    "database_url",
-    "whole_log",
-    "workspace",
-    "workspace_on_any_store",
-]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.extensions.fixtures import billing, surface
-
-__all__ = ["billing", "surface"]

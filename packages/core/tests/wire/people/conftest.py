@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from tests.support.own_database import database_url
 from tests.support.people.fixtures import site, site_on_any_store
-
-__all__ = ["database_url", "site", "site_on_any_store"]

@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from tests.support.own_database import database_url
 from tests.support.review.fixtures import server, server_on_any_store
-
-__all__ = ["database_url", "server", "server_on_any_store"]

@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from tests.support.channels.fixtures import impatient, providers
 from tests.support.own_database import database_url
-
-__all__ = ["database_url", "impatient", "providers"]

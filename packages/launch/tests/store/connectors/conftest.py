@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from tests.support.connectors.fixtures import harness
 from tests.support.own_database import database_url
-
-__all__ = ["database_url", "harness"]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.actions.fixtures import changed_settings, surface
-
-__all__ = ["changed_settings", "surface"]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.operators.fixtures import client
-
-__all__ = ["client"]

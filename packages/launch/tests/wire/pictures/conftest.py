@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.pictures.fixtures import studio
-
-__all__ = ["studio"]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from tests.support.adapters.fixtures import served, server
-
-__all__ = ["served", "server"]

@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from tests.support.own_database import database_url
 from tests.support.wrap.fixtures import wrapped
-
-__all__ = ["database_url", "wrapped"]
