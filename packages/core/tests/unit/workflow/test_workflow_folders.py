@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -288,3 +289,27 @@ def test_a_folder_may_be_named_from_home(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("HOME", str(tmp_path))
     put(tmp_path / "mine", "first")
     assert ids(WorkflowLibrary([Path("~/mine")]), tmp_path) == {"first"}
+
+
+def test_a_library_that_several_threads_use_answers_each_of_them(tmp_path: Path) -> None:
+    library, faults = WorkflowLibrary([tmp_path]), list[BaseException]()
+    put(tmp_path, "one")
+
+    def look() -> None:
+        try:
+            for _ in range(150):
+                library.find_again("one")
+                library.list_definitions()
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(60):
+        put(tmp_path, "one", prompt=f"text {number}")
+        library.find_again("one")
+    for thread in threads:
+        thread.join()
+
+    assert faults == []

@@ -22,10 +22,15 @@ from tests.support.actions.kit import (
 )
 from tests.support.actions.provider import hangs_after, refused, slowed, unreachable
 from tests.support.catalog import ALL_TOOLS
+from tests.support.keys import rotate_key
+from tests.support.own_sql import bind
 from tests.support.surfaces import Outcome
 
+from assent.engine.actions.idempotency import unpack
+from assent.engine.core import tenancy
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.times import iso_time
+from assent.ports import Rows, Transaction
 from assent.tools.catalog import input_schema
 
 pytestmark = pytest.mark.every_surface
@@ -290,3 +295,59 @@ async def test_a_key_that_cannot_be_kept_is_refused(surface: Gate, key: str) -> 
         "reason"
     ] == "validation_error"
     assert surface.calls == 0
+
+
+@pytest.mark.rule("E7", "E35")
+async def test_a_repetition_with_another_key_is_refused_and_hands_over_no_link(surface: Gate) -> None:
+    wanted = {"effects": [{}], "idempotencyKey": "monday"}
+    first = await surface.call(STAGE, wanted)
+    other = await surface.key_with("runs:write")
+
+    answer = await surface.call(STAGE, wanted, key=other)
+
+    assert (answer.reason, answer.payload["retryable"]) == ("idempotency_conflict", False)
+    assert "token=" not in str(answer.message)
+    assert len((await surface.done("chieflab_query_audit"))["actions"]) == 1
+    assert text(await surface.call(STAGE, wanted)) == text(first)
+
+
+@pytest.mark.rule("E7")
+@pytest.mark.parametrize("tool", [STAGE, APPROVE, EXECUTE])
+async def test_the_successor_of_a_rotated_key_gets_its_answers(surface: Gate, tool: str) -> None:
+    key = await surface.key_with(*tenancy.SCOPES)
+    action_id = await (surface.approved() if tool == EXECUTE else surface.staged())
+    about: dict[str, Any] = {"effects": [{}]} if tool == STAGE else {"actionId": action_id}
+    call = {**about, "idempotencyKey": "monday"}
+    first = await surface.call(tool, call, key=key)
+    for _ in range(2):
+        key = await rotate_key(surface.app, key) or ""
+        surface.clock.advance(hours=1)
+        assert text(await surface.call(tool, call, key=key)) == text(first)
+
+
+SMALLER = 2
+"""How many times smaller than its text a usual answer is stored, at least."""
+
+
+def read(surface: Gate) -> Transaction[Rows]:
+    statement = "SELECT key, response FROM idempotency WHERE workspace_id = {}"
+    return (yield bind(statement.format("?"), statement.format("$1"), surface.workspace_id))
+
+
+async def staged(surface: Gate) -> Outcome:
+    """Stage and approve with keys; the answer to the first."""
+    staged = await surface.call(STAGE, {"effects": [{}], "idempotencyKey": "stage"})
+    action_id = staged.payload["actions"][0]["id"]
+    approved = await surface.call(APPROVE, {"actionId": action_id, "idempotencyKey": "approve"})
+    assert not approved.is_error
+    return staged
+
+
+@pytest.mark.rule("E7")
+async def test_usual_answers_are_stored_small_and_replayed_whole(surface: Gate) -> None:
+    first = await staged(surface)
+    again = await staged(surface)
+    assert (again.payload, again.replay is not None) == (first.payload, True)
+    rows = await surface.app.store.read(lambda: read(surface))
+    texts = [unpack(row["response"]) for row in rows]
+    assert sum(map(len, texts)) > SMALLER * sum(len(row["response"]) for row in rows)

@@ -142,10 +142,12 @@ async def look(agent: Recorded, run_id: str) -> None:
 async def walk(agent: Recorded, folder: Path) -> None:
     """A workflow with a confirmation and a checkpoint; its session leaves and comes back."""
     file = definition("release", step("one"), step("two", requireConfirmation=True), step("three"))
-    WorkflowClient(agent.gate, folder).write(file)
+    client = WorkflowClient(agent.gate, folder)
+    client.write(file)
     await agent.done("workflow_list")
     await agent.done("workflow_inspect", workflowId="release")
     at = await agent.done("workflow_start", workflowId="release", sessionId="S")
+    client.write(file)  # which is looked at again, before the transaction
     at = await agent.done("workflow_advance", stateToken=at["stateToken"], ackToken=at["ackToken"])
     await agent.done("workflow_checkpoint", stateToken=at["stateToken"], notesMarkdown="Half of it.")
     asked = await agent.ask("workflow_advance", stateToken=at["stateToken"], ackToken=at["ackToken"])

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, Gate
-from tests.support.answers import text_of
+from tests.support.actions.kit import APPROVE, EDIT, EXECUTE, PENDING, Gate
+from tests.support.answers import calls_of, text_of
 
 from assent.engine.actions import content
 from assent.gate.records import Assurance
@@ -218,3 +218,11 @@ async def test_an_effect_is_measured_by_its_own_function(surface: Gate, billing:
     surface.clock.advance(days=2)
     measured = await surface.done("chieflab_measure", runId=prepared["runId"])
     assert b'"reads":11' in msgspec.json.encode(measured)
+
+
+async def test_the_call_that_changes_a_function_asks_for_its_arguments(surface: Gate) -> None:
+    answer = await surface.done(RING, times=1)
+    pending = await surface.done(PENDING)
+    (edit,) = [call for call in calls_of(pending) if call["name"] == EDIT]
+    assert list(edit["needs"]) == ["arguments"]
+    assert answer["actions"][0]["id"] == edit["args"]["actionId"]
