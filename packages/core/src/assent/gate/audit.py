@@ -16,7 +16,7 @@ from assent.gate.policy import RANK
 from assent.gate.records import CALL, Action, Approval, Assurance, Effect, Preflight
 from assent.gate.views import Facets
 from assent.kernel.refusals import Replay
-from assent.kernel.structs import WireRecord
+from assent.kernel.structs import WireRecord, from_record
 from assent.kernel.times import iso_time
 
 WHAT_HASHES_PROVE: Final = (
@@ -67,21 +67,13 @@ class ActionRecord(WireRecord, kw_only=True):
 def build_record(action: Action, now_ms: int) -> ActionRecord:
     """Build the §5 record of an action."""
     approval = action.approval
-    return ActionRecord(
+    return from_record(
+        ActionRecord,
+        action,
         id=action.action_id,
-        run_id=action.run_id,
-        workspace_id=action.workspace_id,
-        tenant_id=action.tenant_id,
         type=action.effect.type,
         channel=action.effect.channel,
         connector=action.effect.connector,
-        asset_id=action.asset_id,
-        executor_tool=action.executor_tool,
-        status=action.status,
-        execution_state=action.execution_state,
-        revision=action.revision,
-        digest=action.digest,
-        preflight=action.preflight,
         approved_by=approval.by if approval is not None else None,
         approver_id=(approval.person_id or None) if approval is not None else None,
         approved_at=iso_time(approval.at_ms) if approval is not None else None,
@@ -89,8 +81,6 @@ def build_record(action: Action, now_ms: int) -> ActionRecord:
         content_not_attested=approval is not None and RANK[approval.claim] < RANK[Assurance.CLIENT],
         rejection_reason=action.rejection,
         executed_at=iso_time(action.executed_ms),
-        external_id=action.external_id,
-        external_url=action.external_url,
         created_at=iso_time(action.created_ms),
         expires_at=iso_time(action.expires_ms),
         expired=action.is_expired(now_ms),
@@ -100,6 +90,7 @@ def build_record(action: Action, now_ms: int) -> ActionRecord:
         content=action.effect,
         # The arguments of a repeated call and the server's plans are no facts about the action.
         metadata={name: value for name, value in action.metadata.items() if name not in (CALL, NEXT_TRY)},
+        replay=msgspec.UNSET,
     )
 
 

@@ -28,7 +28,7 @@ from assent.gate.policy import PERSON, Requirement
 from assent.gate.records import Action, Approval, Assurance, Status, Voice
 from assent.gate.transitions import Move, Step, path
 from assent.kernel.ids import SYSTEM_WORKSPACE
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Transaction
 from assent.present.refusals import APPROVER_HAS_LEFT
 from assent.sql.loader import statements
@@ -176,12 +176,11 @@ def take_back(decider: Decider, action: Action) -> Transaction[bool]:
 
 
 def _given(row: Row) -> GivenApproval:
-    return GivenApproval(
-        approver=row["approver"],
+    return from_row(
+        GivenApproval,
+        row,
         name=row["name"] or row["approver"],
         assurance=Assurance(row["assurance"]),
-        at_ms=row["at_ms"],
-        revision=row["revision"],
         role=row["role"] or "",
         stands=bool(row["stands"]),
     )

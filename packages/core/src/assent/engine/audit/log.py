@@ -33,7 +33,7 @@ from assent.gate.seals import Seals
 from assent.kernel import canonical, tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import MINUTE_MS
-from assent.kernel.structs import Record, WireRecord, from_row
+from assent.kernel.structs import Record, WireRecord, from_record, from_row
 from assent.ports import Begin, Rows, Store, StoreUnavailable, Transaction
 from assent.sql.loader import statements
 
@@ -177,13 +177,12 @@ def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | No
         heads=heads,
     )
     checkpoint = signer.sign(canonical.canonical(body).decode())
-    written = yield statements.insert_checkpoint(
+    written = yield from_record(
+        statements.insert_checkpoint,
+        checkpoint,
         workspace_id=SYSTEM_WORKSPACE,
         number=body.number,
         at_ms=now_ms,
-        body=checkpoint.body,
-        signature=checkpoint.signature,
-        public_key=checkpoint.public_key,
     )
     return checkpoint if written else None
 
@@ -356,9 +355,7 @@ async def _verify_checkpoint(
 def _check_signed_heads(content: CheckpointBody) -> Transaction[tuple[int, list[AuditFinding]]]:
     missing = []
     for head in content.heads:
-        rows = yield statements.find_event_hash(
-            workspace_id=head.workspace_id, stream_id=head.stream_id, seq=head.seq
-        )
+        rows = yield from_record(statements.find_event_hash, head)
         if not rows or rows[0]["hash"] != head.hash:
             what = f"event differs from checkpoint {content.number}" if rows else "signed event is gone"
             missing.append(_find(what, head.workspace_id, head.stream_id, head.seq))

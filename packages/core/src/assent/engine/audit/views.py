@@ -56,12 +56,11 @@ def events(
     journal."""
     if search:
         return (yield from _search(workspace_id, kinds, before, since_ms, search, most))
-    rows = yield statements.list_events_before(
+    rows = yield from_record(
+        statements.list_events_before,
+        before,
         workspace_id=workspace_id,
         since_ms=since_ms,
-        at_ms=before.at_ms,
-        stream_id=before.stream_id,
-        seq=before.seq,
         kinds=_join_kinds(kinds),
         most=most + 1,
     )

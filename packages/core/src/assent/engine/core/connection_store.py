@@ -20,7 +20,7 @@ from assent.gate.connection import Access, Account, Connection, ConnectionState,
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.kernel.structs import Record, from_row
+from assent.kernel.structs import Record, from_record, from_row
 from assent.ports import Clock, Row, Store, Transaction
 from assent.sql.loader import statements
 
@@ -175,13 +175,7 @@ def access(
 def renew(
     vault: Vault, used: Connection, secrets: OpenedSecrets, expires_ms: int | None, seal: Seal, now_ms: int
 ) -> Transaction[bool]:
-    rows = yield statements.renew_connection(
-        workspace_id=used.workspace_id,
-        provider=used.provider,
-        version=used.version,
-        expires_ms=expires_ms,
-        now_ms=now_ms,
-    )
+    rows = yield from_record(statements.renew_connection, used, expires_ms=expires_ms, now_ms=now_ms)
     if not rows:
         return False
     yield from vault.put(used.workspace_id, used.provider, secrets, seal, now_ms)
@@ -192,13 +186,8 @@ def renew(
 
 
 def mark_expired(used: Connection, why: str, now_ms: int) -> Transaction[bool]:
-    rows = yield statements.end_connection(
-        workspace_id=used.workspace_id,
-        provider=used.provider,
-        version=used.version,
-        state=ConnectionState.EXPIRED.value,
-        problem=why,
-        now_ms=now_ms,
+    rows = yield from_record(
+        statements.end_connection, used, state=ConnectionState.EXPIRED.value, problem=why, now_ms=now_ms
     )
     if rows:
         facts = {"provider": used.provider, "why": why, "by": used.provider}
@@ -211,10 +200,9 @@ def update_accounts(
 ) -> Transaction[bool]:
     if accounts == used.accounts:
         return True
-    rows = yield statements.choose_accounts(
-        workspace_id=used.workspace_id,
-        provider=used.provider,
-        version=used.version,
+    rows = yield from_record(
+        statements.choose_accounts,
+        used,
         accounts=_text(accounts),
         settings=_text(used.settings),
         now_ms=now_ms,

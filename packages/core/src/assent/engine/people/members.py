@@ -73,12 +73,11 @@ def insert(person: Person, places: tuple[WorkspaceId, ...], now_ms: int) -> Tran
 
 
 def _insert(person: Person, now_ms: int) -> Bound:
-    return statements.insert_person(
+    return from_record(
+        statements.insert_person,
+        person,
         workspace_id=SYSTEM_WORKSPACE,
-        person_id=person.person_id,
-        name=person.name,
         role=person.role.value,
-        email=person.email,
         created_ms=now_ms,
     )
 

@@ -15,7 +15,7 @@ from assent.engine.people.origins import is_address, origin_of
 from assent.engine.people.people import Person
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
-from assent.kernel.structs import Record, from_row
+from assent.kernel.structs import Record, from_record, from_row
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -117,12 +117,11 @@ def add(person: Person, made: NewPasskey, label: str, now_ms: int) -> Transactio
     """Store a passkey. Returns False if it is known or the person has too many."""
     if len((yield from list_own(person.person_id))) >= MOST_PASSKEYS:
         return False
-    added = yield statements.insert_passkey(
+    added = yield from_record(
+        statements.insert_passkey,
+        made,
         workspace_id=SYSTEM_WORKSPACE,
-        credential_id=made.credential_id,
         person_id=person.person_id,
-        public_key=made.public_key,
-        sign_count=made.sign_count,
         label=label,
         created_ms=now_ms,
     )
@@ -143,13 +142,7 @@ def remove(person: Person, credential_id: str, now_ms: int) -> Transaction[bool]
 
 def note_use(used: PasskeyUse, now_ms: int) -> Transaction[bool]:
     """Store the count of a use. Returns False if it did not grow or the passkey is gone."""
-    rows = yield statements.note_passkey_use(
-        workspace_id=SYSTEM_WORKSPACE,
-        credential_id=used.credential_id,
-        person_id=used.person_id,
-        sign_count=used.sign_count,
-        now_ms=now_ms,
-    )
+    rows = yield from_record(statements.note_passkey_use, used, workspace_id=SYSTEM_WORKSPACE, now_ms=now_ms)
     return bool(rows)
 
 

@@ -20,7 +20,7 @@ from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import IssueView, WorkflowAnswer
 from assent.engine.workflows.store import SessionNote
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.structs import Record, from_row
+from assent.kernel.structs import Record, from_record, from_row
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Pending, pending
@@ -388,11 +388,10 @@ def _branch(
         before = by_number.get(each.parent) if each.parent is not None else None
         rows = yield statements.read_workflow_step(**named, node=each.node)
         passages.append(
-            Passage(
-                node=each.node,
+            from_record(
+                Passage,
+                each,
                 took_ms=each.created_ms - before.created_ms if before is not None else 0,
-                step_key=each.step_key,
-                title=each.title,
                 notes=rows[0]["notes"],
                 artifacts=tuple(_ARTIFACTS.decode(rows[0]["artifacts"])),
             )
