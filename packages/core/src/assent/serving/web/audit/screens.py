@@ -51,11 +51,7 @@ FLAWS: Final = {
 """Sentences for findings of `audit_log` that have none of their own."""
 
 
-async def audit(visit: Visit) -> Response:
-    return await _show(visit)
-
-
-async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: bool = False) -> Response:
+async def audit(visit: Visit, verdict: Verdict | None = None, *, whole_server: bool = False) -> Response:
     group = next((each for each in list_groups() if each.id == visit.query("group")), None)
     stream, search = visit.query("run").strip()[:250], visit.query("q").strip()[:200]
     days = read_range(visit.query, visit.now_ms)
@@ -137,7 +133,7 @@ async def verify(visit: Visit) -> Response:
     if whole_server:
         visit.require_owner()
     verdict = await visit.services.verify_journal(None if whole_server else visit.workspace_id)
-    return await _show(visit, verdict, whole_server=whole_server)
+    return await audit(visit, verdict, whole_server=whole_server)
 
 
 def finding_words(finding: AuditFinding) -> dict[str, str]:

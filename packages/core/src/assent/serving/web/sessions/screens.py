@@ -99,12 +99,8 @@ async def sessions(visit: Visit) -> Response:
     return visit.page("sessions.html", values)
 
 
-async def run(visit: Visit) -> Response:
+async def run(visit: Visit, *, note: str = "", advice: str = "", status: int = 200) -> Response:
     """`/sessions/{run_id}`: one run of a session, and one of its steps."""
-    return await _show(visit)
-
-
-async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int = 200) -> Response:
     wanted = whole_number(visit.query("node"))
 
     def look() -> Transaction[tuple[RunView, StepView]]:
@@ -214,7 +210,7 @@ async def add_note(visit: Visit) -> Response:
     fields = await visit.form(f"session-note {visit.part('run_id')}")
     text = fields.get("notes", "").strip()
     if not text or len(text.encode()) > MAX_NOTES_BYTES:
-        return await _show(visit, note=text, advice=NOTE_ADVICE, status=400)
+        return await run(visit, note=text, advice=NOTE_ADVICE, status=400)
     note = SessionNote(visit.services.new_id(visit.now_ms), visit.person.label, text, visit.now_ms)
 
     def keep() -> Transaction[None]:
