@@ -641,6 +641,10 @@ def _add_undo(section: _Section, effect: HttpEffect) -> None:
         **section.values["arguments"].get("properties", {}),
     }
     names = part.values.get("arguments", [RECEIPT])
+    url = part.text("url", "https://billing.example.com/refunds/{receipt}", needed=True)
+    # A secret goes to another host only where that part names it.
+    if url.split("/")[:3] == effect.request.url.split("/")[:3]:
+        part.values = {"headers": section.values.get("headers", {}), **part.values}
     if not isinstance(names, list) or not names or not all(name in own for name in names):
         raise part.refuse("arguments", f"{names!r} names others.", f"List some of {', '.join(own)}.")
     required = (RECEIPT, *section.values["arguments"].get("required", ()))

@@ -285,10 +285,11 @@ class EffectFunction(DeclaredEffect):
         for each in reverse.signature.parameters:
             is_receipt = each.name == RECEIPT and RECEIPT not in known and each.is_text
             if not is_receipt and known.get(each.name) != each.wire:
+                wrong = "has another type there" if each.name in known else "is no argument of the effect"
                 raise BadExtension(
-                    f"undo of {self.__name__} has the parameter {each.name}, which is no argument of the effect.",
+                    f"undo of {self.__name__} has the parameter {each.name}, which {wrong}.",
                     place=place,
-                    fix=f"Use {', '.join([*known, RECEIPT])} with the same types; {RECEIPT} is a str.",
+                    fix=f"Use {', '.join([*known, RECEIPT])} with the same types and limits; {RECEIPT} is a str.",
                 )
         if len(reverse.tool) > MAX_TOOL_CHARS:
             raise BadExtension(

@@ -92,6 +92,12 @@ BAD = {
         + "@mine.effect()\ndef go(who: str) -> assent.Receipt:\n    'Go.'\n@go.describe\ndef _(whom): return ''\n",
         "parameter whom, which is no argument of the effect",
     ),
+    "an undo with another type": (
+        START
+        + "@mine.effect()\ndef go(who: str) -> assent.Receipt:\n    'Go.'\n"
+        + "@go.undo(hours=1)\ndef back(ctx: assent.Context, who: int) -> assent.Receipt:\n    'Back.'\n",
+        "parameter who, which has another type there",
+    ),
     "an asynchronous check": (
         START
         + "@mine.effect()\ndef go(who: str) -> assent.Receipt:\n    'Go.'\n@go.check\nasync def _(who): ...\n",

@@ -277,3 +277,22 @@ def test_loading_says_which_patterns_match_ascii_only(pattern: str, is_noted: bo
     loaded = load(refund={**GOOD, "arguments": named})
     assert loaded.failures == ()
     assert [pattern in note and "customer" in note for note in loaded.notes] == [True] * is_noted
+
+
+def test_an_undo_has_the_headers_of_its_section_unless_it_names_its_own_or_goes_to_another_host() -> None:
+    kept, own = {"Authorization": "Bearer secret:billing-key"}, {"X-Team": "a"}
+
+    def headers(**undo: Any) -> Any:
+        loaded = load(refund={**GOOD, "headers": kept, "undo": {"method": "DELETE", **undo}})
+        _, reverse = loaded.effects
+        assert isinstance(reverse, HttpEffect)
+        return reverse.request.headers
+
+    assert headers(url="https://billing.example.com/{receipt}") == kept
+    assert headers(url="https://billing.example.com/{receipt}", headers=own) == own
+    for elsewhere in (
+        "https://other.example.com/",
+        "http://billing.example.com/",
+        "https://billing.example.com:444/",
+    ):
+        assert headers(url=elsewhere + "{receipt}") == {}
