@@ -328,7 +328,8 @@ class McpServer:
         if answer.required is not None:
             return elicitation.write_result(answer.required)
         if answer.reason is Reason.UNKNOWN_TOOL:
-            raise to_error(INVALID_PARAMS, answer)
+            # Some hosts show an agent the message alone.
+            raise MCPError(code=INVALID_PARAMS, message=answer.value["fixActionForAgent"], data=answer.value)
         if answer.reason is Reason.INTERNAL_ERROR:
             raise to_error(SERVER_ERROR, answer)
         if answer.bad_arguments and not is_version_at_least(

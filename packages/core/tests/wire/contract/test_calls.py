@@ -106,6 +106,7 @@ async def test_an_unknown_tool_is_32602_with_the_shape_in_every_revision(surface
             heard = await say_in(surface, revision, "tools/call", {"name": name, "arguments": {}})
             assert heard.error["code"] == -32602
             assert heard.error["data"]["reason"] == "unknown_tool"
+            assert heard.error["message"] == heard.error["data"]["fixActionForAgent"]
             assert set(heard.error["data"]) >= RECOVERY_FIELDS
             assert len(json.dumps(heard.error)) < 2_000
 
