@@ -160,8 +160,10 @@ async def test_the_decision_of_somebody_else_appears_in_an_open_inbox(
     run = await server.stage(post(body="Somebody else is faster with this one."))
     at = await screen("/inbox")
     await at.ready()
-    row = at.page.locator(f"#row-{run.actions[0].id}")
+    row, needed = at.page.locator(f"#row-{run.actions[0].id}"), at.page.locator("#chips a .number").first
     await expect(row).to_be_visible()
+    before = int(await needed.inner_text())
+    await at.page.locator("#chips a").first.focus()
     decider = Decider(LOCAL_WORKSPACE, "Grace", Assurance.PERSON, "test", "grace")
     await server.app.store.write(
         lambda: decisions.reject(
@@ -174,6 +176,8 @@ async def test_the_decision_of_somebody_else_appears_in_an_open_inbox(
     )
 
     await expect(row).to_have_count(0)
+    await expect(needed).to_have_text(f"{before - 1}")
+    await expect(at.page.locator("#chips a").first).to_be_focused()
 
 
 async def test_no_payload_does_anything_in_the_inbox_or_its_pane(screen: OpenScreen, server: Server) -> None:

@@ -150,6 +150,7 @@
       ticked: $$("input[type=checkbox]:checked[id]", live).map((each) => each.id),
       open: $$("details[open][id]", live).map((each) => each.id),
       row: $("[data-row][aria-current]", live)?.id,
+      chip: $$("#chips a").indexOf(document.activeElement),
     };
   });
 
@@ -158,6 +159,7 @@
     before.ticked.forEach((id) => { const box = document.getElementById(id); if (box) box.checked = true; });
     before.open.forEach((id) => { const each = document.getElementById(id); if (each) each.open = true; });
     if (before.row) document.getElementById(before.row)?.setAttribute("aria-current", "true");
+    $$("#chips a")[before.chip]?.focus();
     before = null;
     enhance($("#live"));
     chosen();
