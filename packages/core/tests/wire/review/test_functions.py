@@ -26,7 +26,7 @@ from assent.extensions.operators import EffectFunction
 from assent.gate.connection import ConnectorInfo
 from assent.gate.effects import EffectType, EffectTypes, Scene
 from assent.gate.records import Effect, Media
-from assent.gate.views import Diff, Facts, Field, Preview, Severity, Table, Text, View
+from assent.gate.views import Diff, Facets, Facts, Field, Preview, Severity, Table, Text, View
 from assent.kernel.refusals import Problem
 from assent.ports import Connector, OutcomeUnknown, StagedEffect
 from assent_launch.effect_types import effect_types
@@ -211,6 +211,22 @@ async def test_the_refund_of_the_readme_is_titled_with_verb_money_and_person(ser
     assert "It cannot be undone." in page and "Refund a customer. It runs once" in page
     for label, value in (("Customer", "Kari Nordmann"), ("Amount", "1248.00 NOK")):
         assert f"<dt>{label}</dt><dd><bdi>{value}</bdi></dd>" in content(page)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {
+            "risk": Severity.HIGH,
+            "why": "It cannot be undone.",
+            "facets": lambda effect: Facets(recipients=("Ada",)),
+        }
+    ],
+    indirect=True,
+)
+async def test_a_function_that_reaches_a_person_says_whether_it_can_be_undone(server: Bank) -> None:
+    _, _, page = await staged(server)
+    assert "It goes to 1 person. It cannot be undone." in page
 
 
 @pytest.mark.rule("E71")

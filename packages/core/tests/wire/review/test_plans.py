@@ -27,6 +27,7 @@ from assent.kernel.refusals import Refusal
 from assent.ports import Single
 from assent.serving.web.inbox.plan import sum_money
 from assent.serving.web.review.naming import say_effect
+from assent.serving.web.review.problems import describe_batch
 from assent.sql.loader import statements
 from assent.use_cases import decisions
 from assent.use_cases.decisions import DecisionOrder
@@ -60,6 +61,16 @@ async def test_one_signature_approves_a_plan_and_a_changed_digest_leaves_it(serv
     signed = [(await server.action(each)).approval for each in (first, second)]
     assert {each.assurance for each in signed if each is not None} == {Assurance.PERSON}
     assert len({each.digest for each in signed if each is not None}) == 2
+
+
+async def test_a_plan_of_one_speaks_of_one(server: Server) -> None:
+    run = await server.stage(post(), mail(html="<p>Hi</p>"))
+    page = (await (await server.owner()).get(f"/runs/{run.run_id}/plan")).text
+    assert "Approve this plan of 1 action?" in page
+    each = await server.action(run.actions[0].id)
+    one, two = (describe_batch(found, {}) for found in ((each,), (each, each)))
+    assert (one.title, one.button) == ("Approve this?", "Approve it")
+    assert (two.title, two.button) == ("Approve these 2?", "Approve all 2")
 
 
 async def test_a_plan_names_what_waits_beside_it(server: Server) -> None:

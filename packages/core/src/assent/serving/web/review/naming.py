@@ -113,7 +113,8 @@ def explain_severity(action: Action) -> str:
     view, severity = action.view, action.preflight.severity
     people = count_people(action)
     if severity is view.risk and (view.mail or people) and people <= MANY_RECIPIENTS:
-        return f"It goes to {say_people(people)}." if people else "It has no recipients yet."
+        text = f"It goes to {say_people(people)}." if people else "It has no recipients yet."
+        return f"{text} {view.why}".rstrip() if is_function(action) else text
     if severity is view.risk and people <= MANY_RECIPIENTS:
         return view.why or "Its operator gives it this risk."
     if people > MANY_RECIPIENTS:

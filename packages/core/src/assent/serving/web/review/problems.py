@@ -230,8 +230,9 @@ def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequen
     now = form.get("then") == "send" or all(map(sends_at_once, found))
     act = "run" if all(map(is_function, found)) else "send"
     verb = f"Approve and {act}" if now else "Approve"
-    text = "You confirm exactly these, as the page before showed them."
-    return Consequence(f"{verb} these {len(found)}?", text, f"{verb} all {len(found)}", facts, back="/inbox")
+    these, all_ = ("this", "it") if len(found) == 1 else (f"these {len(found)}", f"all {len(found)}")
+    text = "You confirm exactly what the page before showed."
+    return Consequence(f"{verb} {these}?", text, f"{verb} {all_}", facts, back="/inbox")
 
 
 async def read_readiness_of_run(services: Services, found: RunReview) -> dict[str, Readiness]:
