@@ -435,3 +435,13 @@ async def test_a_tap_that_was_refused_decides_nothing_when_it_comes_again(
     assert (await server.action(action_id)).status is Status.AWAITING_APPROVAL
     await deliver(server, slack.tap(button, ADA, server.clock.now_ms()))
     assert (await server.action(action_id)).status is Status.APPROVED
+
+
+async def test_messages_with_buttons_are_refused_to_a_person_and_go_to_the_workspace(server: Server) -> None:
+    owner = await server.owner()
+    page = (await owner.get("/settings/notifications")).text
+    add = [each for each in forms(page) if each.address == "/settings/notifications"][-1]
+    wanted = {"nonce": add.fields["nonce"], "kind": KIND, "address": ADDRESS}
+
+    assert (await owner.post(add.address, data={**wanted, "whose": "me"})).status_code == 400
+    assert (await owner.post(add.address, data={**wanted, "whose": ""})).status_code == 303

@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 from starlette.responses import Response
 
 from assent.engine.people import members, notifications, targets
+from assent.engine.people.notifications import SHOWS_ACTIONS
 from assent.engine.people.targets import CAUSES, REMIND_HOURS, Choices, NotificationTarget, TargetOwner
 from assent.engine.webhooks import events as outgoing_events
 from assent.engine.webhooks import subscriptions, webhooks
@@ -172,6 +173,8 @@ async def notify(visit: Visit) -> Response:
             shown = f"{name_device(visit.request)} ({chosen.mask(address)})"
             typed = {**typed, "kind": first.kind if first is not None else "", "address": ""}
         wrong = _explain_unfit(visit, chosen, address, len(known))
+        if typed["kind"].endswith(SHOWS_ACTIONS) and owner.person_id and not wrong:
+            wrong = f"Messages with buttons are for a workspace: choose “The workspace {visit.place.name}”."
         if chosen is not None and chosen.by_mail and not wrong and not visit.services.owned:
             # The owner's mail server sends this workspace's notes to its own people alone.
             is_own = partial(members.is_confirmed, visit.workspace_id, address, visit.person.person_id)
