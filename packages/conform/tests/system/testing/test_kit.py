@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -128,8 +130,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_new_operator_has_tests_that_pass(folder: Path) -> None:
+def test_a_new_operator_has_tests_that_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["new", "operator", "acme-billing"]) == 0
+    said = capsys.readouterr().out
+    installer = shlex.split(said[said.index("Install it: ") :].splitlines()[0])[2:]
+    assert shutil.which(installer[0]) and sys.executable in installer  # no pip of another environment
     made = folder / "acme-billing"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],

@@ -6,6 +6,7 @@ import keyword
 import re
 import sys
 from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -55,9 +56,17 @@ def operator(
         f"Written: {target}\n\nTry it; its tests need pytest:\n"
         f"  {in_shell(['cd', str(target)])} && python -m pytest\n"
         f"  {in_shell(['assent', 'serve', '--operators', str(target / f'{module}.py')])}\n"
-        f"Install it: {in_shell(['pip', 'install', str(target.resolve())])}\n"
+        f"Install it: {in_shell([*_find_installer(), str(target.resolve())])}\n"
         f"  {in_shell(['assent', 'serve', '--operators', module])}",
     )
+
+
+def _find_installer() -> list[str]:
+    """Return the command that installs into this environment. That of a clone has no pip."""
+    if find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip", "install"]
+    own = Path(sys.prefix).with_name(".uv") / "bin" / "uv"
+    return [str(own) if own.is_file() else "uv", "pip", "install", "--python", sys.executable]
 
 
 def write_files(name: str, module: str) -> dict[str, str]:

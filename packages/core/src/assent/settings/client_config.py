@@ -63,7 +63,7 @@ def _http_lines(settings: Settings) -> tuple[str, ...]:
         claude, vs_code = "makes its key as you paste", "asks for a key; in .vscode/mcp.json"
         line = json.dumps(vs_code_http(settings))
     return (
-        "Over HTTP, from any machine that reaches it:",
+        "Over HTTP:",
         "",
         f"  Claude Code ({claude})",
         f"    {claude_code_http(settings)}",
@@ -117,8 +117,8 @@ def _describe_sharing(settings: Settings) -> tuple[str, ...]:
     if FROM_ENVIRONMENT not in same_settings(settings):
         return ()
     return (
-        "The address of the database holds a password and is not shown: set ASSENT_DATABASE_URL to it in the shell in",
-        "which you run these commands.",
+        "The address of the database holds a password and is not shown. Set ASSENT_DATABASE_URL, ASSENT_SECRET and",
+        "RUN_TOKEN_SECRET as for this server in the shell in which you run these commands.",
         "",
     )
 

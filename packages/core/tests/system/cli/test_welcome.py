@@ -79,7 +79,8 @@ def test_a_key_is_made_in_the_database_that_the_server_uses() -> None:
     command = cli_welcome.key_command(REPLICA, "editor")
     assert "hunter2" not in command
     assert words_after(command, REPLICA.database_url)[-2:] == ["--database-url", REPLICA.database_url]
-    assert "ASSENT_DATABASE_URL" in cli_welcome.welcome_text(REPLICA)
+    text = cli_welcome.welcome_text(REPLICA)
+    assert all(name in text for name in ("ASSENT_DATABASE_URL", "ASSENT_SECRET", "RUN_TOKEN_SECRET"))
     # In a shell without it the command refuses, and makes no database of its own.
     with pytest.raises(BadFlag):
         load_settings({"database_url": words_after(command, None)[-1]}, {"HOME": "/nonexistent"})
