@@ -20,7 +20,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
-from packages.core.tests.wire.oauth.test_sdk_client import Kept
+from packages.core.tests.wire.oauth.test_signing_in import Kept
 from tests.support.docs.newcomer import LINK, Terminal, Window
 from tests.support.keyed_browser import is_confirm_page
 from tests.support.oauth.kit import TICKED, find_way_back

@@ -1,13 +1,16 @@
-"""The snippets that `assent serve` shows work when pasted: as a shell and as a client read them."""
+"""What `assent serve` shows: its first line, and snippets that work when pasted, as a shell and a client read them."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shlex
 import subprocess
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,8 +18,10 @@ from tests.system.install.test_tracked_files import find_distributions
 
 from assent.__main__ import parse_stdio_flags
 from assent.cli.new import write_files
+from assent.extensions.registry import Extensions
 from assent.gate.policy import PRESETS
 from assent.kernel.distribution import DISTRIBUTION, PUBLISHED, list_dependencies, uvx_words, word_install
+from assent.processes import serve
 from assent.settings import client_config as cli_welcome
 from assent.settings.load import BadFlag, Settings, load_settings
 
@@ -202,3 +207,31 @@ def test_a_published_program_is_named_as_this_repository_builds_it() -> None:
 def test_the_package_of_a_new_operator_depends_on_no_name_of_the_index() -> None:
     written = tomllib.loads(write_files("acme-billing", "acme_billing")["pyproject.toml"])
     assert written["project"]["dependencies"] == ([DISTRIBUTION] if PUBLISHED else [])
+
+
+BEHIND_PROXY = msgspec.structs.replace(
+    SETTINGS, host="192.0.2.7", port=9000, base_url="https://assent.example.org"
+)
+LINE = (
+    "Assent is serving at https://assent.example.org and listens on 192.0.2.7:9000 "
+    "(MCP: https://assent.example.org/api/mcp)."
+)
+
+
+def test_the_first_line_names_where_it_listens_and_its_public_address() -> None:
+    assert cli_welcome.first_line(BEHIND_PROXY) == LINE
+    assert cli_welcome.welcome_text(BEHIND_PROXY).startswith(LINE)
+    on_ipv6 = msgspec.structs.replace(SETTINGS, host="::1", port=9000)
+    assert " and listens on [::1]:9000 (MCP: " in cli_welcome.first_line(on_ipv6)
+
+
+async def test_without_a_terminal_the_log_has_one_line_and_nothing_is_printed(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    app: Any = SimpleNamespace(settings=BEHIND_PROXY, extensions=Extensions())
+
+    with caplog.at_level(logging.INFO):
+        await serve._welcome(app)
+
+    assert [record.getMessage() for record in caplog.records] == [LINE]
+    assert capsys.readouterr().err == ""
