@@ -40,11 +40,6 @@ class ExecuteAction(Arguments, kw_only=True):
     idempotency_key: IdempotencyKey | None = None
 
 
-class UndoAction(Arguments, kw_only=True):
-    action_id: ActionIdArgument
-    idempotency_key: IdempotencyKey | None = None
-
-
 class ResolveUnknownOutcome(Arguments, kw_only=True):
     action_id: ActionIdArgument
     outcome: Annotated[
@@ -124,7 +119,7 @@ def _answer_resolved(call: Call, action: Action) -> Resolved:
     return from_record(Resolved, record, user_message=told, agent_guide=done.agent_guide)
 
 
-async def undo_action(call: Call, request: UndoAction) -> PreparedRun:
+async def undo_action(call: Call, request: ExecuteAction) -> PreparedRun:
     services, caller, action_id = call.services, call.caller, require_action_id(request.action_id)
     action, _ = await services.store.read(lambda: actions.find(caller.workspace_id, action_id))
     run = await services.store.read(lambda: actions.find_run(caller.workspace_id, action.run_id))
@@ -199,7 +194,7 @@ TOOLS = (
         "nothing changes by this call. USE WHEN the user wants to remove, delete or take down again a post, page or "
         "blog post that is wrong, an announcement off the site, or to cancel a refund that was made.",
         behaviour=WRITES,
-        request=UndoAction,
+        request=ExecuteAction,
         reply=PreparedRun,
         handler=undo_action,
         scope="runs:write",

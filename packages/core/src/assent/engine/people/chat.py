@@ -101,15 +101,11 @@ def link(services: Services, event: ChatEvent, code: str, now_ms: int) -> Transa
         return None
     if not (yield from use_nonce(code.strip(), said.expires_ms)):
         return None
-    named = {"workspace_id": SYSTEM_WORKSPACE, "issuer": _issuer(event.target_id), "subject": event.account}
+    account = {"issuer": _issuer(event.target_id), "subject": event.account}
+    named = {"workspace_id": SYSTEM_WORKSPACE, **account}
     yield statements.delete_chat_account(**named)
     yield statements.insert_identity(**named, person_id=person.person_id, follows_claims=0, linked_ms=now_ms)
-    facts = {
-        "person": person.person_id,
-        "name": person.name,
-        "issuer": named["issuer"],
-        "subject": event.account,
-    }
+    facts = {"person": person.person_id, "name": person.name, **account}
     yield from people.note("person_linked", facts, now_ms)
     return person
 

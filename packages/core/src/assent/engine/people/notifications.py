@@ -78,8 +78,8 @@ _CHOICES: Final[dict[str, str]] = {
 _ASKING: Final = ("waiting", "changed", "reminder", "decided")
 SHOWS_ACTIONS: Final = "_app"
 """The end of the kinds whose messages show the actions of a run as they are now."""
-TURNS: Final = 5
-"""How often such a message is written again because an action changed meanwhile."""
+TURNS: Final = 6
+"""How often such a message is written at most, because an action changed meanwhile."""
 
 
 class _Order(Record):
@@ -244,18 +244,16 @@ async def notify_target(services: Services, job: Job) -> None:
         return
     if not await _may_mail(services, job.workspace_id, found):
         return
-    receipt = await _send(services, found, job.key)
-    now_ms = services.clock.now_ms()
-    await services.store.write(partial(_record, services, found, receipt, now_ms))
     for _ in range(TURNS):
+        receipt = await _send(services, found, job.key)
+        await services.store.write(partial(_record, services, found, receipt, services.clock.now_ms()))
         # Two jobs may write one message: the one that writes last looks again whether it wrote what is so.
         if not found.note.cards or receipt.problem:
             break
         later = await services.store.read(partial(_prepare, services, job.workspace_id, order))
         if later is None or later.note.cards == found.note.cards:
             break
-        found, receipt = later, await _send(services, later, job.key)
-        await services.store.write(partial(_record, services, found, receipt, services.clock.now_ms()))
+        found = later
     if receipt.problem and not receipt.gone:
         raise JobFailed(f"no one was notified: {receipt.problem}")
 

@@ -270,24 +270,23 @@ async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[tuple[s
 def list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
     """Return what a page shows of actions that are decided together."""
     steps = Steps(PAGE_STEPS)
-    return [_show_item(action, now_ms, steps) for action in found]
-
-
-def _show_item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
-    return {
-        "action_id": action.action_id,
-        "risk": action.preflight.severity.value,
-        "title": naming.say_effect(action),
-        "happens": action.view.sentence,
-        "does": naming.VERBS[naming.is_function(action)].does,
-        "at_once": sends_at_once(action),
-        "overdue": is_overdue(action, now_ms),
-        "warnings": (
-            *action.preflight.warnings,
-            *(f"{capital(describe_change(each))}." for each in read_changes(action)),
-        ),
-        "content": build_content(action, now_ms, steps=steps),
-    }
+    return [
+        {
+            "action_id": action.action_id,
+            "risk": action.preflight.severity.value,
+            "title": naming.say_effect(action),
+            "happens": action.view.sentence,
+            "does": naming.VERBS[naming.is_function(action)].does,
+            "at_once": sends_at_once(action),
+            "overdue": is_overdue(action, now_ms),
+            "warnings": (
+                *action.preflight.warnings,
+                *(f"{capital(describe_change(each))}." for each in read_changes(action)),
+            ),
+            "content": build_content(action, now_ms, steps=steps),
+        }
+        for action in found
+    ]
 
 
 def read_digests(form: dict[str, str]) -> dict[str, str]:

@@ -41,7 +41,6 @@ from assent.use_cases import decisions
 
 MOST: Final = 50
 """The most actions of a plan, as in the chat."""
-HERE: Final = "/runs/{run_id}/plan"
 
 Waiting = tuple[tuple[Action, Policy], ...]
 
@@ -142,4 +141,4 @@ def sum_money(found: tuple[Action, ...]) -> list[str]:
     return [naming.say_amount(amount, currency) for currency, amount in sorted(sums.items()) if amount]
 
 
-SCREENS: Final = (Screen(HERE, show, "inbox", LOOK_AND_SEND),)
+SCREENS: Final = (Screen("/runs/{run_id}/plan", show, "inbox", LOOK_AND_SEND),)
