@@ -432,7 +432,7 @@ TOOLS = (
         "user has read the content and said yes to it (ok, approve it, looks good, go ahead), in this chat; digest "
         "says which content that was. With send: true it goes out in the same call, which is right when the user said "
         "so; else nothing is sent, unless its card says that the approval executes it. High-risk actions need a "
-        "signed-in person on the review page instead, as does the yes of somebody else. DO NOT call it on your own "
+        "signed-in person on the review page instead, as does the yes of someone else. DO NOT call it on your own "
         "judgement.",
         behaviour=DECIDES,
         request=ApproveAction,
