@@ -21,13 +21,16 @@ from tests.support.postgres_server import binaries
 from tests.support.surfaces import ManualClock, settings_for
 
 from assent.app import App, list_components
+from assent.engine.actions import actions, doubts
 from assent.engine.audit import log as audit_log
-from assent.engine.recovery import positions
+from assent.engine.recovery import holding, positions
+from assent.engine.recovery.positions import Restore
 from assent.extensions.registry import Extensions
 from assent.gate.audit import RestoreReport, Verdict
 from assent.gate.records import Assurance
 from assent.jobs import checkpoint_files
 from assent.kernel.times import iso_time
+from assent.ports import Transaction
 from assent.processes import restoring
 from assent.processes.store_position import StoreBehind
 from assent.stores.backup_files import BackupError
@@ -304,6 +307,30 @@ async def test_claims_schedules_edits_and_what_was_not_sent(server: Server) -> N
     await gate.done(EXECUTE, actionId=claimed)
     assert len(gate.ledger) == 4
     assert (await server.verdict()).ok
+
+
+async def test_an_action_that_changes_while_others_are_held_is_held_as_it_is_then(server: Server) -> None:
+    """Several processes notice a failover, and the first of them serves while another still holds."""
+    gate = server.gate
+    action_id = await gate.staged(connector="unaware")
+    stale = await gate.stored(action_id)
+    now_ms = server.clock.now_ms()
+
+    def hold_late() -> Transaction[None]:
+        restore = Restore(since_ms=now_ms, epoch=0, found="a standby took over")
+        holds = holding.hold(restore, server.outside, lambda: "an attempt", now_ms)
+        bound = next(holds)
+        with contextlib.suppress(StopIteration):
+            while True:
+                rows = yield bound
+                if bound.statement.name == "list_open_actions":
+                    yield from actions.put_without_event(stale)
+                bound = holds.send(rows)
+
+    await gate.app.store.write(hold_late)
+    held = await gate.stored(action_id)
+    assert held.version == stale.version + 2
+    assert doubts.find_doubt(held) == doubts.Doubt(now_ms, held.revision)
 
 
 async def test_the_journal_verifies_after_a_restore_and_says_what_was_restored(server: Server) -> None:

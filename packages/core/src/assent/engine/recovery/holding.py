@@ -43,7 +43,10 @@ def hold(
     last = rows[0]["number"] if rows else 0
     counts = dict.fromkeys(("unknown", "repeatable", "waiting"), 0)
     for row in (yield statements.list_open_actions()):
-        action = actions.action_of(row)
+        # Locked anew: a process that has held them already may serve.
+        action = yield from actions.lock_known(row["workspace_id"], row["action_id"])
+        if action is None:
+            continue
         kind = yield from _hold_action(action, connectors, restore.since_ms, why, new_id, now_ms)
         if kind is not None:
             counts[kind] += 1
