@@ -53,20 +53,19 @@ def freeze(
     reason = check_name(why, "The reason") if why else ""
 
     async def stop(app: App) -> FrozenSending:
-        try:
-            workspace_id, name = await _find_scope(app, workspace)
-            return await stop_sending(app, workspace_id, name, why=reason)
-        except StoreUnavailable as error:
-            servers = getattr(app.store, "servers", None)
-            if servers is None or not servers.are_several:
-                raise
-            raise Failure(
-                f"Sending is not known to be stopped: {error}\nA freeze is stored on every server of the database, and "
-                "what is on the others goes on. Start or replace that server and run this again. To stop sending now, "
-                "stop the processes of `assent serve`."
-            ) from error
+        workspace_id, name = await _find_scope(app, workspace)
+        return await stop_sending(app, workspace_id, name, why=reason)
 
-    done = session.use_app(stop)
+    try:
+        done = session.use_app(stop)
+    except StoreUnavailable as error:
+        if session.settings.sqlite_path is not None:
+            raise
+        raise Failure(
+            f"Sending is not known to be stopped: {error}\nA freeze is stored on every server of the database, and "
+            "what is on those that run goes on. Start or replace the other and run this again. To stop sending now, "
+            "stop the processes of `assent serve`."
+        ) from error
     held = (
         "1 action was" if done.in_flight == 1 else f"{done.in_flight or 'An unknown number of'} actions were"
     )

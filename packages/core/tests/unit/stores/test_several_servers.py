@@ -231,11 +231,9 @@ def test_a_freeze_is_in_effect_when_every_server_has_its_row(lost: str | None) -
 
 
 class Refusing:
-    """A store of several servers that takes so many transactions that write, and so many that read."""
+    """A store of which a server is away. It takes so many transactions that write, and so many that read."""
 
     def __init__(self, writes: int, reads: int) -> None:
-        self.servers = Servers()
-        self.servers.are_several = True
         self.left = {"write": writes, "read": reads}
 
     async def open(self) -> None:
@@ -259,6 +257,7 @@ def order_freeze(store: Refusing, said: list[FrozenSending]) -> int:
     app = SimpleNamespace(store=store, clock=SimpleNamespace(now_ms=lambda: 5))
     session = SimpleNamespace(
         require_data=lambda: None,
+        settings=SimpleNamespace(sqlite_path=None),
         use_app=lambda work: asyncio.run(work(app)),
         again=lambda *words: " ".join(words),
         give=lambda done, text: said.append(done),
