@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from assent.platform import ClientFile
 from assent.sdk import Record, is_here
+from assent_wrap.effects import is_unicode
 from assent_wrap.orders import OWN, PASSED, REFERENCE
 from assent_wrap.profiles import BadProfile, read_name
 
@@ -296,18 +297,9 @@ def replace_entries(client: ClientFile, text: str, changed: Mapping[tuple[str, .
             place[each.path[-1]] = {**kept, **_read_table(written, each.path)}
         else:
             place[each.path[-1]] = read_json(written).value
-    if read_file(client, after) != expected or not _is_text(after):
+    if read_file(client, after) != expected or not is_unicode(after):
         raise CannotChange(FIXED)
     return after
-
-
-def _is_text(text: str) -> bool:
-    """Whether a text can be written in UTF-8: JSON can have half of a character, as in "\\ud800"."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _read_table(text: str, path: tuple[str, ...]) -> dict[str, Any]:

@@ -135,30 +135,30 @@ class CallConnector(_Ready):
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         details = read_details(effect)
         if (found := await self._find_server(ctx.workspace_id, effect)) is None:
-            raise _refuse(CHANGED.format(server=details.server), curable=False)
+            raise NotSent(CHANGED.format(server=details.server), retry=False)
         _, upstream = found
         try:
             listed = {each["name"]: each for each in await upstream.list_tools()}
         except (Unsent, Unanswered, RpcError) as error:
-            raise _refuse(str(error), curable=True) from None
+            raise NotSent(str(error), retry=True) from None
         if compute_pin(listed.get(details.tool, {})) != details.pin:
             why = f"the tool {details.tool} of {details.server} has changed since this call was proposed"
-            raise _refuse(why, curable=False)
+            raise NotSent(why, retry=False)
         params = {"name": details.tool, "arguments": effect.arguments}
         try:
             result = await upstream.request("tools/call", params, ctx.left(), before=ctx.begin_sending)
         except Unsent as error:
             ctx.forget_sending()
-            raise _refuse(str(error), curable=True) from None
+            raise NotSent(str(error), retry=True) from None
         except RpcError as error:
             if error.code in REFUSED_CODES:
-                raise _refuse(f"{details.server} refused the call: {error.message}", curable=False) from None
+                raise NotSent(f"{details.server} refused the call: {error.message}", retry=False) from None
             raise OutcomeUnknown(f"{details.server} answered with an error: {error.message}") from None
         except Unanswered as error:
             raise OutcomeUnknown(str(error)) from None
         if result.get("resultType") == "input_required":
             why = f"{details.server} asked for input (elicitation), which a gated call does not pass on"
-            raise _refuse(why, curable=False)
+            raise NotSent(why, retry=False)
         if details.undoes and result.get("isError") is True:
             raise OutcomeUnknown(f"{details.server} reported an error, so it may not have been undone")
         return Delivered(f"{details.server}:{ctx.key}", output=fit_result(result))
@@ -179,11 +179,11 @@ class AcceptConnector(_Ready):
         for each in found.tools:
             _, hinted = pins.get((found.server, each.name), ("", False))
             if compute_pin(each.definition) != each.pin:
-                raise _refuse("a definition is not the one that was proposed", curable=False)
+                raise NotSent("a definition is not the one that was proposed", retry=False)
             opens = lets_pass(kept, found.server, each.definition, hinted=hinted)
             if not each.passes and (opens or may_pass(rules, found.server, each.name, now_ms)):
                 why = f"a rule that is new lets calls of {each.name} pass. You are asked again"
-                raise _refuse(why, curable=False)
+                raise NotSent(why, retry=False)
         await services.store.write(partial(accept_tools, workspace_id, found.server, found.tools, now_ms))
         return Delivered(effect.digest())
 
@@ -232,7 +232,3 @@ def fit_result(result: dict[str, Any]) -> dict[str, Any]:
         "content": [{"type": "text", "text": note}, {"type": "text", "text": first[: MAX_RESULT_BYTES // 4]}]
     }
     return {**cut, "isError": kept["isError"]} if "isError" in kept else cut
-
-
-def _refuse(why: str, *, curable: bool) -> NotSent:
-    return NotSent(why, retry=curable)

@@ -8,7 +8,7 @@ untouched; `details` says which tool of which profile it is, and by which defini
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -45,6 +45,7 @@ TABLE_COLUMNS: Final = 8
 
 NAME_CHARS: Final = 200
 _NAME: Final = re.compile(r"[\w.$@/-]+(?: [\w.$@/-]+)*")
+_HALF: Final = re.compile(r"[\ud800-\udfff]")
 _PLACE: Final = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
 
 
@@ -129,7 +130,7 @@ def find_problems(arguments: Mapping[str, Any]) -> Iterator[Problem]:
             waiting += [(f"{path}, a name", name) for name in value]
         elif isinstance(value, list):
             waiting += [(f"{path}[{number}]", each) for number, each in enumerate(value)]
-        elif isinstance(value, str) and ("\0" in value or not _is_unicode(value)):
+        elif isinstance(value, str) and ("\0" in value or not is_unicode(value)):
             yield Problem(path, "a text without NUL characters and lone surrogates", repr(value[:40]))
         elif isinstance(value, int) and abs(value) > LARGEST_INTEGER:
             yield Problem(
@@ -137,8 +138,9 @@ def find_problems(arguments: Mapping[str, Any]) -> Iterator[Problem]:
             )
 
 
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in text)
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written in UTF-8: JSON can have half of a character, as in "\\ud800"."""
+    return _HALF.search(text) is None
 
 
 def show_present(effect: Effect, text: str, now_ms: int) -> Effect:
@@ -164,20 +166,16 @@ def _normalise(before: Effect, after: Effect) -> Effect:
     return msgspec.structs.replace(after, body=render_labelled(after.arguments.items()))
 
 
-def _check(effect: Effect) -> Iterable[Problem]:
-    """Yield the problems of a call. One that cannot be shown whole cannot be approved."""
-    yield from find_bad_names(effect.arguments)
-    yield from find_problems(effect.arguments)
+def check_call(effect: Effect) -> list[Problem]:
+    """Return the problems of a call. One that cannot be shown whole cannot be approved."""
+    found = [*find_bad_names(effect.arguments), *find_problems(effect.arguments)]
     if len(effect.body) > MAX_CONTENT_CHARS:
         longest = max(
             effect.arguments, key=lambda name: len(str(effect.arguments[name])), default="arguments"
         )
         expected = f"arguments that a person can read: at most {MAX_CONTENT_CHARS} characters together"
-        yield Problem(f"arguments.{longest}", expected, f"{len(effect.body)} characters")
-
-
-def check_call(effect: Effect) -> list[Problem]:
-    return list(_check(effect))
+        found.append(Problem(f"arguments.{longest}", expected, f"{len(effect.body)} characters"))
+    return found
 
 
 def _infer_schema(effect: Effect) -> dict[str, Any]:
@@ -337,7 +335,7 @@ CALL_FAMILY: Final = EffectType(
     facets=lambda effect: Facets(target=f"{effect.channel}/{effect.verb}"),
     fields=_list_fields,
     normalise=_normalise,
-    check=_check,
+    check=check_call,
     schema=_infer_schema,
     proposer_edits=True,
     schedulable=False,
