@@ -16,7 +16,17 @@ from assent.gate.next_try import read_next_try
 from assent.gate.outcomes import NotSent, OutcomeUnknown
 from assent.gate.policy import Requirement, client_decides
 from assent.gate.preflight import Readiness
-from assent.gate.records import OPEN, OUTCOME_TOLD, SUPERSEDED, Action, Assurance, Freeze, Status, when_undone
+from assent.gate.records import (
+    OPEN,
+    OUTCOME_TOLD,
+    SUPERSEDED,
+    Action,
+    Assurance,
+    ExecutionState,
+    Freeze,
+    Status,
+    when_undone,
+)
 from assent.gate.rules.drift import DriftChange, describe_changes
 from assent.gate.undo import when_too_late
 from assent.gate.views import Unfit
@@ -26,7 +36,7 @@ from assent.kernel.refusals import MEANINGS, AddedFields, Problem, Reason, Refus
 from assent.kernel.times import full_time, readable_time
 from assent.present.next_steps import repair_call, say_due
 from assent.present.rule_text import describe_need
-from assent.present.status_report import describe_next_try, describe_test, plain_detail
+from assent.present.status_report import describe_next_try, describe_test, plain_detail, say_now
 from assent.present.workflow_step import REPLACED
 
 IN_PROGRESS_RETRY_SECONDS: Final = 2
@@ -98,13 +108,6 @@ NOTHING_TO_WITHDRAW: Final = Words(
     fix="STOP. Say that nothing was sent and that the action still waits. If the user does not want it at all, reject "
     "it with their reason.",
     stop_rule="Do not send this action.",
-)
-
-NOT_IN_QUESTION: Final = Words(
-    summary="The outcome is known.",
-    user_message="The outcome of this is already known.",
-    fix="STOP. There is nothing to resolve; chieflab_get_action shows what became of the action.",
-    stop_rule="Do not report an outcome that the user did not tell you.",
 )
 
 SIGNED_IN_ANSWER: Final = Words(
@@ -398,6 +401,23 @@ def needs_approval(action: Action, words: Words | None = None, *, review_url: st
         status=action.status,
         action_id=action.action_id,
         review_url=review_url,
+    )
+
+
+def refuse_settled(action: Action) -> Refusal:
+    """Build the refusal of an answer about an outcome that is not in question."""
+    closed = action.execution_state is ExecutionState.DONE
+    return Refusal(
+        Reason.ACTION_CLOSED if closed else Reason.REQUIRES_APPROVAL,
+        words=Words(
+            summary="The outcome is not in question.",
+            user_message=f"There is nothing to find out here: this {say_now(action)}.",
+            fix="STOP. There is nothing to resolve; chieflab_get_action shows what became of the action.",
+            stop_rule="Do not report an outcome that the user did not tell you.",
+        ),
+        status=action.status,
+        external_id=action.external_id,
+        action_id=action.action_id,
     )
 
 

@@ -354,6 +354,11 @@ _NOW: Final[dict[State, str]] = {
 _NOW_OF_A_STEP: Final[dict[State, str]] = {**_NOW, APPROVED: "is approved", EXECUTED: "was passed"}
 
 
+def say_now(action: Action) -> str:
+    """Say where an action stands, after “it” or “this”."""
+    return (_NOW_OF_A_STEP if action.effect.connector == WORKFLOW else _NOW)[state_of(action)]
+
+
 def describe_present(shown: Iterable[Action], now_ms: int) -> str:
     """Describe the present state of these actions in one sentence."""
     said = [_describe(action, now_ms) for action in shown]
@@ -364,6 +369,5 @@ def _describe(action: Action, now_ms: int) -> str:
     state = state_of(action)
     if action.is_expired(now_ms) and state in (AWAITING, APPROVED, RETRYABLE):
         return f"{action.effect.channel} has expired"
-    if action.effect.connector == WORKFLOW:
-        return f"the step {_NOW_OF_A_STEP[state]}"
-    return f"{action.effect.channel} {_NOW[state]}"
+    subject = "the step" if action.effect.connector == WORKFLOW else action.effect.channel
+    return f"{subject} {say_now(action)}"

@@ -18,12 +18,12 @@ from assent.engine.core.tenancy import Principal
 from assent.engine.views import review
 from assent.gate.gate import Decider
 from assent.gate.policy import suffices
-from assent.gate.records import Action, Assurance, Freeze, Proposal
+from assent.gate.records import Action, Assurance, ExecutionState, Freeze, Proposal
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Clock, OutcomeUnknown, SendOutcome, Transaction
 from assent.present.outlook import Executed
-from assent.present.refusals import SIGNED_IN_ANSWER, needs_approval, refuse_missing_type
+from assent.present.refusals import SIGNED_IN_ANSWER, needs_approval, refuse_missing_type, refuse_settled
 from assent.use_cases.decisions import DecisionOrder, R, Write, require_seen
 
 Outcome = Literal["happened", "did_not_happen", "not_yet_known"]
@@ -95,6 +95,8 @@ async def resolve(
     signed-in person may say that (C8)."""
     decider, action_id = wish.decider, wish.action.action_id
     if outcome == "did_not_happen" and not suffices(decider.assurance, Assurance.PERSON):
+        if wish.action.execution_state is not ExecutionState.OUTCOME_UNKNOWN:
+            raise refuse_settled(wish.action)
         raise needs_approval(wish.action, SIGNED_IN_ANSWER)
     facts: dict[str, Any] = {
         "by": decider.by,

@@ -303,8 +303,12 @@ async def test_nobody_can_answer_for_an_outcome_that_is_not_in_question(surface:
     ):
         action_id = await surface.bring_to(state)
         before = await surface.stored(action_id)
-        for outcome in ("happened", "did_not_happen"):
+        told = [
             await surface.denied(RESOLVE, actionId=action_id, outcome=outcome, evidence="https://x.example/1")
+            for outcome in ("happened", "did_not_happen")
+        ]
+        assert told[0]["userMessage"] == told[1]["userMessage"] and told[0]["reason"] == told[1]["reason"]
+        assert "known" not in told[0]["userMessage"] and "sign in" not in told[1]["userMessage"]
         assert await surface.stored(action_id) == before, state
 
 

@@ -22,10 +22,8 @@ from assent.gate import gate
 from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState, Freeze, find_stop
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Connector, Context, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
 from assent.present import refusals
-from assent.present.refusals import NOT_IN_QUESTION
 
 
 def mark_lost(services: ExecutionServices, job: Job, now_ms: int) -> Transaction[Action | Freeze | None]:
@@ -155,15 +153,7 @@ def _lock_unknown(workspace_id: WorkspaceId, action_id: ActionId, now_ms: int) -
     """Lock an action whose outcome is unknown and of which no call is in flight. Raises `Refusal`."""
     action, *_ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN:
-        raise Refusal(
-            Reason.ACTION_CLOSED
-            if action.execution_state is ExecutionState.DONE
-            else Reason.REQUIRES_APPROVAL,
-            words=NOT_IN_QUESTION,
-            status=action.status,
-            external_id=action.external_id,
-            action_id=action.action_id,
-        )
+        raise refusals.refuse_settled(action)
     if is_held(action, now_ms):
         raise refusals.in_progress(action)
     return action
