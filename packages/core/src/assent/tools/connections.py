@@ -72,7 +72,7 @@ async def assess_connector(call: PublicCall, info: ConnectorInfo) -> ConnectorSt
     found = None
     if info.auth_mode != "none":
         found = await call.services.connections.find(workspace_id, info.id)
-    return ConnectorStatus(info, "live", "", url, _name_accounts(found))
+    return ConnectorStatus(info, "live", "", url, _name_accounts(found, info))
 
 
 async def _assess_for(call: Call, info: ConnectorInfo, channel: EffectType) -> ConnectorStatus:
@@ -254,10 +254,13 @@ def _drafts(count: int) -> str:
     return "One draft is" if count == 1 else f"{count} drafts are"
 
 
-def _name_accounts(connection: Connection | None) -> str:
+def _name_accounts(connection: Connection | None, info: ConnectorInfo) -> str:
+    """Name the accounts, and of a service for several channels those where they are."""
     if connection is None or not connection.live:
         return ""
-    return ", ".join(each.name for each in connection.accounts if each.usable)
+    usable = [each for each in connection.accounts if each.usable]
+    several = len(info.channels) > 1
+    return ", ".join(f"{each.name} on {each.platform}" if several else each.name for each in usable)
 
 
 def _in_brackets(names: str) -> str:

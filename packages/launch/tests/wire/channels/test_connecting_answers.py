@@ -47,7 +47,8 @@ async def test_the_list_tells_what_works_now_from_what_needs_somebody(hosted: Ho
         assert not any(name in each["says"] for name in NOT_FOR_PEOPLE), each
 
     await hosted.connect("zernio")
-    assert (await listed(hosted))["zernio"]["status"] == "live"
+    there = (await listed(hosted))["zernio"]
+    assert there["status"] == "live" and "Acme on linkedin" in there["says"]
     hosted.key = (await hosted.new_workspace("other")).api_key
     assert (await listed(hosted))["zernio"]["status"] == "needs_connection"
     if hosted.transport == "http":
