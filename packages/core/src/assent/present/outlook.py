@@ -296,7 +296,8 @@ def answer_executed(action: Action) -> Executed:
         status=action.status,
         external_id=external_id,
         executed_at=iso_time(action.executed_ms) or "",
-        external_url=action.external_url if action.external_url is not None else UNSET,
+        # The address on the receipt of a reverse is that of what is gone.
+        external_url=action.external_url if action.external_url and not action.view.removes else UNSET,
         post_id=external_id if receipt == "postId" else UNSET,
         message_id=external_id if receipt == "messageId" else UNSET,
         partly=action.metadata.get(PARTLY, UNSET),

@@ -306,7 +306,7 @@ async def test_a_published_page_is_taken_down_after_a_yes(client: LaunchClient) 
     assert (before, early.reason) == (200, "requires_approval")
     assert done["externalUrl"] in text_of(staged) and staged["actions"][0]["type"] == "site_unpublish"
     assert (gone["status"], calls_of(gone)) == ("executed", []) and text_of(gone).startswith("Undone")
-    assert "http" not in gone["userMessage"]
+    assert "http" not in gone["userMessage"] and gone.get("externalUrl") is None
     assert (await client.http.get(page)).status_code == 410
     assert (await client.http.get(f"{page}/go?u=0")).status_code == 410
     listed = (await client.http.get(feed)).json()["items"]
