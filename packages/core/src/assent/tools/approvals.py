@@ -473,7 +473,7 @@ TOOLS = (
         title="Withdraw an approval",
         description="Takes back the approval of an action that has not been sent, which then needs a new one. USE "
         "WHEN the user changes their mind after a yes: stop, don't send it, wait, cancel, undo, hold it back, pull "
-        "it. All sending at once is stopped by a person, on the pages or by assent freeze.",
+        "it. A person stops all sending at once, on the pages.",
         behaviour=DECIDES,
         request=WithdrawApproval,
         reply=DecisionReply,

@@ -65,7 +65,7 @@ Mailbox = Annotated[str, msgspec.Meta(max_length=320)]
 Readme = Annotated[str, msgspec.Meta(max_length=200_000)]
 Colors = Annotated[
     list[Annotated[str, msgspec.Meta(max_length=20)]],
-    msgspec.Meta(max_length=8, description="The brand's colours as #rrggbb, the main one first."),
+    msgspec.Meta(max_length=8, description="As #rrggbb, the main one first."),
 ]
 JoinedRun = Annotated[
     str,
