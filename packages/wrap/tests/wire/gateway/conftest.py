@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 from tests.support.own_database import database_url
-from tests.support.wrap.fixtures import client, wrapped
+from tests.support.wrap.fixtures import client, no_caches, wrapped

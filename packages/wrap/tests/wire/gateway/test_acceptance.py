@@ -16,19 +16,13 @@ from tests.support.wrap.kit import FrontClient, Wrapped
 
 from assent.engine.core import quota
 from assent.gate.records import Action
-from assent_wrap import gateway, repository, upstreams
+from assent_wrap import repository
 from assent_wrap.effects import read_acceptance
 
+pytestmark = pytest.mark.usefixtures("no_caches")
 READS = {"readOnlyHint": True}
 OTHER = {"description": "Does it in another way."}
 PASS = '[notes.tools.store]\nmode = "pass"\n'
-
-
-@pytest.fixture(autouse=True)
-def no_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists are asked for each time."""
-    monkeypatch.setattr(upstreams, "LIST_AGE_SECONDS", -1.0)
-    monkeypatch.setattr(gateway, "PINS_SECONDS", -1.0)
 
 
 def made(name: str, **more: Any) -> dict[str, Any]:

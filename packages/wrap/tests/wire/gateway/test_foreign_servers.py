@@ -14,14 +14,7 @@ from tests.support.surfaces import BASE_URL
 from tests.support.wrap.kit import FrontClient, Wrapped, said
 
 from assent.cli.doctor import LOOKS
-from assent_wrap import gateway, upstreams
-
-
-@pytest.fixture
-def no_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists are asked for each time."""
-    monkeypatch.setattr(upstreams, "LIST_AGE_SECONDS", -1.0)
-    monkeypatch.setattr(gateway, "PINS_SECONDS", -1.0)
+from assent_wrap import gateway
 
 
 @pytest.mark.parametrize("era", [(), ("--modern",)], ids=["legacy", "modern"])

@@ -11,20 +11,10 @@ import mcp
 import pytest
 from tests.support.wrap.kit import FrontClient, Wrapped, connect_sdk
 
-from assent_wrap import gateway, upstreams
-
 TRANSFER = {"name": "bank-transfer", "arguments": [{"name": "iban"}]}
 ACCOUNT = {"uri": "bank://accounts/ann", "name": "Ann"}
 ACCOUNTS = {"uriTemplate": "bank://accounts/{owner}", "name": "account"}
 EVIL = {"says": "SPOOFED"}
-
-
-@pytest.fixture
-def no_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists are asked for each time."""
-    monkeypatch.setattr(upstreams, "LIST_AGE_SECONDS", -1.0)
-    monkeypatch.setattr(upstreams, "FIRST_PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(gateway, "PINS_SECONDS", -1.0)
 
 
 class Neighbours:

@@ -19,18 +19,12 @@ from tests.support.wrap.kit import FrontClient, Wrapped, said
 from assent.engine.people import people
 from assent.ports import Single
 from assent.serving.edge import Credentials
-from assent_wrap import gateway, rulebook, upstreams
+from assent_wrap import gateway, rulebook
 from assent_wrap.rulebook import ServerView
 from assent_wrap.rules import StandingRule
 
+pytestmark = pytest.mark.usefixtures("no_caches")
 NOTES = {"name": "short notes", "server": "notes", "tool": "store", "mode": "pass"}
-
-
-@pytest.fixture(autouse=True)
-def no_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rules are read for each call."""
-    monkeypatch.setattr(upstreams, "LIST_AGE_SECONDS", -1.0)
-    monkeypatch.setattr(gateway, "PINS_SECONDS", -1.0)
 
 
 async def set_rule(wrapped: Wrapped, **rule: Any) -> None:
