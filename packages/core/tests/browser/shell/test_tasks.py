@@ -271,6 +271,24 @@ async def test_the_last_approval_of_an_inbox_can_still_be_taken_back_when_its_li
         await closed(context)
 
 
+async def test_what_a_decision_says_hides_no_title_of_the_page_that_it_leads_to(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with served(tmp_path, undo_seconds=10) as own:
+        first, other = [await own.stage(post(body=f"The {name} one: a line.")) for name in ("first", "other")]
+        context = await browser.new_context(viewport={"width": 1280, "height": 900})
+        await sign_in(context, own)
+        at = await Screen.open(context, own, f"/runs/{first.run_id}")
+        await at.page.locator("details.approve > summary").click()
+        await at.page.get_by_role("button", name="Approve and send now").click()
+        await expect(at.page).to_have_url(re.compile(other.run_id))
+        title = await at.page.locator("h1").bounding_box()
+        said = await at.page.locator(".toast").bounding_box()
+        assert title is not None and said is not None
+        assert said["y"] + said["height"] <= title["y"]
+        await closed(context)
+
+
 async def test_who_approved_what_this_week_is_read_after_four_clicks_from_anywhere(
     screen: OpenScreen, server: Server
 ) -> None:

@@ -255,6 +255,7 @@ def find_faults(case: dict[str, Any]) -> list[str]:
         "a connection was lost": ("lost the connection" in plain + pane, False),
         "what happened": (state_of(action) == UNKNOWN, DETAIL in plain and "req-77" in plain),
         "the pane knows it": (state_of(action) == UNKNOWN and DETAIL not in pane, False),
+        "readers of a step": (case["how"] == "agent" and "readers" in plain.lower(), False),
         "nothing of nothing": ("0 rejected" in plain or "0 expired" in plain, False),
         "a name in a sentence": (
             "through Your" in plain or "once Your" in plain or "Connect Your" in plain,

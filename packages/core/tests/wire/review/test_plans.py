@@ -15,6 +15,7 @@ from tests.support.effort import rounds
 from tests.support.review.kit import Server, forms, mail, post
 
 from assent.engine.actions.staging import PreparedRun
+from assent.engine.core import freezes
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS, Policy, PolicyRule
@@ -166,6 +167,16 @@ async def test_of_random_plans_each_executed_action_has_its_own_approval_of_what
     record_property("random plans", rounds(12, 500))
     for name, count in counted.items():
         record_property(f"{name}, {database}", count)
+
+
+async def test_a_plan_offers_no_sending_while_sending_is_stopped(server: Server) -> None:
+    run = await server.stage(post(body="One."), post(body="Two."))
+    browser, address = await server.owner(), f"/runs/{run.run_id}/plan"
+    assert ("then", "send", "") in plan_form((await browser.get(address)).text, run.run_id).buttons
+    now_ms = server.clock.now_ms()
+    await server.app.store.write(lambda: freezes.freeze(LOCAL_WORKSPACE, now_ms, by="Ada", why="a loop"))
+    shown = plan_form((await browser.get(address)).text, run.run_id)
+    assert len(shown.buttons) == 1 and ("then", "send", "") not in shown.buttons
 
 
 async def test_a_plan_shows_the_money_together_by_currency(server: Server) -> None:
