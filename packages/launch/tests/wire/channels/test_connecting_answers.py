@@ -94,23 +94,18 @@ async def test_connecting_shows_the_link_and_what_waits_for_it(hosted: Hosted) -
     assert calls_of(there)[0]["name"] == LOOK and calls_of(there)[0]["args"] == {"actionId": action_id}
 
 
-@pytest.mark.parametrize(
-    ("name", "provider", "said"),
-    [
+async def test_a_channel_is_connected_by_its_own_name(hosted: Hosted) -> None:
+    for name, provider, said in (
         ("x", "zernio", "X goes out through Zernio"),
         ("twitter", "zernio", "X goes out through Zernio"),
         ("LinkedIn", "zernio", "LinkedIn goes out through Zernio"),
         ("linkedin", "zernio", "you need an account there, in it the networks you post to, and a key"),
         ("email", "smtp", "E-mail goes out through your mail server or Resend"),
         ("bluesky", "bluesky", "Zernio"),
-    ],
-)
-async def test_a_channel_is_connected_by_its_own_name(
-    hosted: Hosted, name: str, provider: str, said: str
-) -> None:
-    reply = await hosted.tool(CONNECT, provider=name)
-    assert reply["provider"] == provider
-    assert said in text_of(reply)
+    ):
+        reply = await hosted.tool(CONNECT, provider=name)
+        assert reply["provider"] == provider
+        assert said in text_of(reply), name
 
 
 async def test_a_channel_is_served_by_the_provider_that_is_connected(hosted: Hosted) -> None:

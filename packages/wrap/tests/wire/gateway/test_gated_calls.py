@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -119,17 +120,18 @@ async def test_an_agent_cannot_approve_its_own_gated_call_under_a_preset(
     assert wrapped.calls_of("store") == []
 
 
-@pytest.mark.parametrize("assurance", ["agent", "client"])
-@pytest.mark.parametrize("when", [{"channel": "email"}, {"risk": "high"}, {}])
 async def test_without_a_preset_no_rule_lets_an_agent_approve_its_own_gated_call(
-    wrapped: Wrapped, client: FrontClient, when: dict[str, str], assurance: str
+    wrapped: Wrapped, client: FrontClient
 ) -> None:
-    rule = {"name": "mine", "when": when, "ask": {"assurance": assurance}}
-    await wrapped.set_policy(read_policy({"preset": "none", "rule": [rule]}, {}))
-    client.start_call("store", path="a", content="b")
-    (waiting,) = await wrapped.until_waiting()
-    tried = await client.call("chieflab_approve_action", actionId=waiting["id"])
-    assert json.loads(said(tried).splitlines()[-1])["reason"] == "requires_approval"
+    whens: tuple[dict[str, str], ...] = ({"channel": "email"}, {"risk": "high"}, {})
+    for when, assurance in product(whens, ("agent", "client")):
+        rule = {"name": "mine", "when": when, "ask": {"assurance": assurance}}
+        await wrapped.set_policy(read_policy({"preset": "none", "rule": [rule]}, {}))
+        client.start_call("store", path="a", content=f"{when} {assurance}")
+        (waiting,) = await wrapped.until_waiting()
+        tried = await client.call("chieflab_approve_action", actionId=waiting["id"])
+        assert json.loads(said(tried).splitlines()[-1])["reason"] == "requires_approval", rule
+        await wrapped.done("chieflab_reject_action", actionId=waiting["id"], reason="Seen.")
     assert wrapped.calls_of("store") == []
 
 
