@@ -19,6 +19,7 @@ from assent.engine.core import freezes
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS, Policy, PolicyRule
+from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance, Status
 from assent.gate.rules.matching import Match
 from assent.gate.transitions import AWAITING, state_of
@@ -177,6 +178,20 @@ async def test_a_plan_offers_no_sending_while_sending_is_stopped(server: Server)
     await server.app.store.write(lambda: freezes.freeze(LOCAL_WORKSPACE, now_ms, by="Ada", why="a loop"))
     shown = plan_form((await browser.get(address)).text, run.run_id)
     assert len(shown.buttons) == 1 and ("then", "send", "") not in shown.buttons
+
+
+async def test_a_plan_offers_no_sending_by_a_connection_that_is_not_ready_and_says_why(
+    server: Server,
+) -> None:
+    run = await server.stage(post(body="One."), post(body="Two."))
+    browser, address = await server.owner(), f"/runs/{run.run_id}/plan"
+    server.provider.ready = Readiness(ready=False, fix_hint="Connect the account again.")
+    page = (await browser.get(address)).text
+    assert page.count("Connect the account again.") == 1
+    shown = plan_form(page, run.run_id)
+    assert ("then", "send", "") not in shown.buttons
+    await browser.post(shown.address, data=shown.fields)
+    assert {(await server.action(each.id)).status for each in run.actions} == {Status.APPROVED}
 
 
 async def test_a_plan_shows_the_money_together_by_currency(server: Server) -> None:

@@ -200,7 +200,7 @@ async def _ask(
         "at_once": all(map(sends_at_once, found)),
         "act": naming.VERBS[all(map(naming.is_function, found))],
         "sends": sum(_sends(each) for each in found if each.action_id not in half),
-        "unready": await _list_unready(visit, found) if decision == "approve" else [],
+        "unready": await list_unready(visit, found) if decision == "approve" else [],
         "nonce": visit.nonce(nonce_subject(decision, {str(key): value for key, value in digests.items()})),
         "wrong": wrong,
         "back": back if back.startswith("/inbox?") else "/inbox",
@@ -252,7 +252,7 @@ def _sends(action: Action) -> bool:
     return action.view.executes == "server"
 
 
-async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[tuple[str, bool]]:
+async def list_unready(visit: Visit, found: tuple[Action, ...]) -> list[tuple[str, bool]]:
     """Why some of them cannot be sent now, one sentence for each connector, and whether they can be approved
     all the same."""
     said: dict[tuple[str, str], tuple[str, bool]] = {}
