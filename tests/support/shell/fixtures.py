@@ -61,4 +61,4 @@ async def screen(browser: Browser, server: Server) -> AsyncIterator[OpenScreen]:
 
         yield open_screen
         alarms = [alarm for each in made for alarm in each.unexpected()]
-    assert alarms == []
+    assert alarms == [], alarms
