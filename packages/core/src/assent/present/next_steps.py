@@ -314,7 +314,7 @@ def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
     if not action.view.removes and (action.external_url or said.endswith(":")):
         said += f" {action.external_url or view.label}"
     hours = round((measured_after_ms or 0) / HOUR_MS)
-    return said + (f"\nResults arrive in about {hours} hours." if hours else "")
+    return said + (f"\nResults arrive in about {hours} hour{'' if hours == 1 else 's'}." if hours else "")
 
 
 def warn_of_part(left: Remainder) -> str:

@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 from tests.support.builders import REFUND, put_in
 
-from assent.gate.transitions import APPROVED, REJECTED
+from assent.gate.transitions import APPROVED, EXECUTED, REJECTED
 from assent.gate.views import View
-from assent.present.next_steps import PLAIN, Circumstances, describe_decision, next_calls
+from assent.kernel.limits import HOUR_MS
+from assent.present.next_steps import PLAIN, Circumstances, describe_decision, describe_outcome, next_calls
 
 BLOCKED = "The mail server does not accept the password."
 AGAIN = "The server tries again within a minute."
@@ -49,3 +50,10 @@ def test_another_version_is_offered_of_what_somebody_wrote_and_of_nothing_else()
     ]
 
     assert offered == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("after_ms", "said"), [(24 * HOUR_MS, "in about 24 hours."), (HOUR_MS, "in about 1 hour."), (20_000, "")]
+)
+def test_results_are_announced_in_whole_hours(after_ms: int, said: str) -> None:
+    assert describe_outcome(put_in(EXECUTED), after_ms).partition("Results arrive ")[2] == said

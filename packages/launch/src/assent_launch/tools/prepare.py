@@ -225,8 +225,8 @@ def _plan_measurement(call: Call, staged: tuple[Action, ...] | tuple[StagedEffec
 
 def _tell_measurement(plan: MeasurementPlan) -> tuple[str, ...]:
     """Tell the person when there are results; nothing if nothing will be sent."""
-    known = plan.read or plan.told_by_hand
-    return (f"Results come {plan.after_hours:g} hours after it goes out.",) if known else ()
+    known, hours = plan.read or plan.told_by_hand, max(1, round(plan.after_hours))
+    return (f"Results come {hours} hour{'' if hours == 1 else 's'} after it goes out.",) if known else ()
 
 
 async def prepare_post(call: Call, request: Post) -> PostReply:
