@@ -574,17 +574,17 @@ _REQUEST_KEYS: Final = (
     "url",
     "method",
     "arguments",
-    "risk",
     "headers",
     "idempotency_header",
     "idempotency_hours",
     "result",
     "read_back",
-    "timeout_seconds",
 )
 """The keys of an effect and of what takes it back."""
 _KEYS: Final = (
     *_REQUEST_KEYS,
+    "risk",
+    "timeout_seconds",
     "description",
     "label",
     "verb",
@@ -657,10 +657,7 @@ def _add_undo(section: _Section, effect: HttpEffect) -> None:
     part.values = {**part.values, "arguments": schema}
     request = _read_request(part, tuple(names))
     undo = check_undo(part.values.get("hours"), part.values.get("leaves", ""), part.place)
-    delivery, seconds = _read_delivery(part, request), part.number("timeout_seconds", 3_600)
-    options = check_options(
-        effect.make_undo_options(part.text("risk", "high"), delivery, seconds), part.place
-    )
+    options = check_options(effect.make_undo_options(_read_delivery(part, request)), part.place)
     signature = msgspec.structs.replace(declared, place=effect.place)
     does = f"Takes back: {effect.description}"
     effect.set_reverse(HttpEffect(effect.operator, options, signature, does, request, options.title), undo)

@@ -226,13 +226,7 @@ class EffectFunction(DeclaredEffect):
 
     @overload
     def undo(
-        self,
-        *,
-        hours: float | None = None,
-        leaves: str = "",
-        risk: str | None = None,
-        delivery: Delivery | None = None,
-        timeout_seconds: float | None = None,
+        self, *, hours: float | None = None, leaves: str = "", delivery: Delivery | None = None
     ) -> Callable[[Callable[..., Any]], EffectFunction]: ...
 
     def undo(
@@ -241,38 +235,31 @@ class EffectFunction(DeclaredEffect):
         *,
         hours: float | None = None,
         leaves: str = "",
-        risk: str | None = None,
         delivery: Delivery | None = None,
-        timeout_seconds: float | None = None,
     ) -> Any:
         """The function takes this effect back. Its parameters are arguments of this effect by name, and `receipt`,
         the id on the receipt. It is an effect of its own: it is approved, executed once and gives a receipt. `hours`:
-        for how long it works; `leaves`: what it does not undo; its risk is that of this effect."""
+        for how long it works; `leaves`: what it does not undo; its risk and its time limit are those of this effect."""
         undo = check_undo(hours, leaves, self.place)
         if function is None:
-            given: Any = {"hours": hours, "leaves": leaves, "risk": risk}
-            return partial(self.undo, **given, delivery=delivery, timeout_seconds=timeout_seconds)
+            return partial(self.undo, hours=hours, leaves=leaves, delivery=delivery)
         place = name_place(function)
         if not inspect.isfunction(function):
             raise BadExtension(
                 f"undo of {self.__name__} is no function.", place=self.place, fix="Decorate a function."
             )
         refuse_generator(function)
-        options = self.make_undo_options(risk, delivery or Delivery("none"), timeout_seconds)
+        options = self.make_undo_options(delivery or Delivery("none"))
         made = EffectFunction(self.operator, function, check_options(options, place))
         self.set_reverse(made, undo)
         return made
 
-    def make_undo_options(
-        self, risk: str | None, delivery: Delivery, timeout_seconds: float | None
-    ) -> EffectOptions:
+    def make_undo_options(self, delivery: Delivery) -> EffectOptions:
         return msgspec.structs.replace(
             self.options,
-            risk=risk or self.options.risk,
             reversible=False,
             delivery=delivery,
             verb=f"undo_{self.options.verb}",
-            timeout_seconds=timeout_seconds,
             schedulable=False,
             title=f"Undo: {self.options.title}"[:MAX_LABEL_CHARS],
         )
