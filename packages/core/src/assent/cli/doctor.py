@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -18,9 +19,10 @@ from assent import __version__
 from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, explain
 from assent.engine.actions import boundary
 from assent.engine.audit import copies
+from assent.engine.connections import named_secrets
 from assent.engine.core import connection_store, freezes, jobs, tenancy
 from assent.extensions.hooks import DoctorCheck, Extension
-from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
+from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId, is_uuid
 from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.net.loopback import is_loopback
@@ -41,7 +43,6 @@ from assent.sql.loader import statements
 
 if TYPE_CHECKING:
     from assent.extensions.registry import Extensions
-    from assent.sql.components import Component
     from assent.sql.schema import ComponentState
 
 # The checks of `assent doctor` on an open database. Each is a row of `LOOKS`; none changes anything.
@@ -329,7 +330,7 @@ def doctor(
 ) -> int:
     """Try what `serve` does at its start: settings, files, database, operators, port and pages. Leaves
     everything as it was; exits with 1 where something is wrong."""
-    from assent.app import list_components, list_installed, load_operators, show_settings
+    from assent.app import list_installed, load_operators, show_settings
 
     session.add_flags(host=host, port=port, base_url=base_url, operators=operators or None)
     session.add_flags(tls_cert=tls_cert, tls_key=tls_key)
@@ -349,7 +350,7 @@ def doctor(
         *_disk(settings),
         _secrets(settings),
         *_certificate(settings),
-        *asyncio.run(_database(settings, list_components(settings, extensions))),
+        *asyncio.run(_database(settings, extensions)),
         *_operators(extensions),
         *_addresses(extensions, settings),
         *_extensions(settings, installed, shown),
@@ -439,7 +440,8 @@ def _certificate(settings: Settings) -> Iterator[DoctorCheck]:
         yield fail_as("certificate", str(error))
 
 
-async def _database(settings: Settings, components: tuple[Component, ...]) -> list[DoctorCheck]:
+async def _database(settings: Settings, loaded: Extensions) -> list[DoctorCheck]:
+    from assent.app import list_components
     from assent.stores import open_store
     from assent.stores.migrate import schema_state
 
@@ -448,7 +450,7 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
         return [behind]
     try:
         refuse_other_files(settings)
-        state = await schema_state(settings.database_url, components)
+        state = await schema_state(settings.database_url, list_components(settings, loaded))
     except Exception as error:
         return [fail_as(name, explain(error, settings))]
     if state.current == 0:
@@ -464,7 +466,8 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
     checks += (check for check in states if check is not None)
     store = open_store(settings.database_url, pool_size=1, statement_cache=settings.statement_cache)
     try:
-        for about, look in (*(() if embedded else OF_POSTGRES), *LOOKS):
+        secrets = ("effect secrets", partial(_effect_secrets, loaded))
+        for about, look in (*(() if embedded else OF_POSTGRES), *LOOKS, secrets):
             try:
                 checks.append(await look(settings, store))
             except Exception as error:
@@ -487,6 +490,23 @@ async def _compare(settings: Settings) -> DoctorCheck | None:
     except Exception:  # the checks of the database say it
         return None
     return None
+
+
+async def _effect_secrets(loaded: Extensions, settings: Settings, store: Store) -> DoctorCheck:
+    """Name a secret without which an HTTP effect would be approved and never sent."""
+    from assent.extensions.http_effects import HttpEffect
+
+    effects = [effect for effect in loaded.effects if isinstance(effect, HttpEffect)]
+    named = [each for each in settings.owner_workspaces or () if each != EVERY_WORKSPACE]
+    for workspace_id in map(WorkspaceId, named or (tenancy.LOCAL_WORKSPACE,)):
+        found = await store.read(partial(named_secrets.list_secrets, workspace_id))
+        stored = {each.name for each in found}
+        for effect in effects:
+            if missing := next((name for name in effect.request.secrets if name not in stored), None):
+                detail = f"{effect.tool} cannot be sent: workspace {workspace_id} has no secret {missing}"
+                fix = paste(settings, "secret", "set", missing, "--workspace", workspace_id)
+                return DoctorCheck("effect secrets", False, detail, fix)
+    return DoctorCheck("effect secrets", True, "every HTTP effect has the secrets that it names")
 
 
 def _addresses(loaded: Extensions, settings: Settings) -> Iterator[DoctorCheck]:

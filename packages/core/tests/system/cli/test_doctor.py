@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import http.server
+import io
 import json
+import shlex
 import socket
 import threading
 from collections.abc import Iterator
@@ -92,6 +94,7 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "storage",
         "audit copies",
         "restores",
+        "effect secrets",
         "operators",
         "clients",
         "sign-up",
@@ -100,7 +103,7 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "boundary",
         "limit of a local server",
     }
-    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 22
+    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 23
     assert "same OS user" in checks(done)["limit of a local server"]["detail"]
     assert done.data["sources"]["port"] == "environment ASSENT_PORT"
     assert sorted(data_dir.iterdir()) == before
@@ -119,6 +122,29 @@ def test_whom_the_settings_serve_is_said_and_a_stranger_among_them_is_a_fault(
         monkeypatch.setenv("ASSENT_OWNER_WORKSPACES", named)
         monkeypatch.setenv("ASSENT_SIGNUPS_PER_HOUR", signups)
         assert failing(assent("doctor", "--json")) == bad
+
+
+REFUND = """
+[effect.refund]
+url = "https://billing.example.com/refunds"
+description = "Refund a customer. USE WHEN the user asks to pay money back."
+arguments = { type = "object", properties = { customer = { type = "string" } }, required = ["customer"] }
+headers = { Authorization = "Bearer secret:billing-key" }
+"""
+
+
+def test_a_secret_that_an_effect_sends_and_nobody_stored_is_named(
+    assent: Assent, data_dir: Path, free_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assent("init")
+    (data_dir / "assent.toml").write_text(REFUND)
+    done = assent("doctor", "--json")
+    assert failing(done) == ["effect secrets"]
+    assert "refund_request" in checks(done)["effect secrets"]["detail"]
+    _, *command = shlex.split(checks(done)["effect secrets"]["fix"])
+    monkeypatch.setattr("sys.stdin", io.StringIO("sk_live_0123456789\n"))
+    assert assent(*command).code == 0
+    assert failing(assent("doctor", "--json")) == []
 
 
 @pytest.mark.parametrize(
