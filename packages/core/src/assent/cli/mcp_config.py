@@ -204,7 +204,7 @@ def config(
         raise Failure(f"{found.label} starts its servers itself. Leave --http out.")
     entry, top = build_entry(session.settings, client, is_http=http)
     path = Path(file) if file is not None else found.locate(Path.home(), Path.cwd())
-    note = _describe_access(session.settings, client) if http else ""
+    note = _describe_access(session.settings, client) if http else _name_blanks(entry)
     if not write:
         session.give(
             {"file": str(path), "entry": entry, **top}, write_entry(found, SERVER_NAME, entry, top).rstrip()
@@ -261,6 +261,15 @@ def _describe_access(settings: Settings, client: str) -> str:
     if client == "vscode":
         return f"\nVS Code asks for the key once. Make it with: {made}"
     return f"\nThe client reads the key from {KEY_VARIABLE}: export {KEY_VARIABLE}=$({made})"
+
+
+def _name_blanks(entry: Mapping[str, Any]) -> str:
+    if not (blanks := ", ".join(entry.get("env", {}).values())):
+        return ""
+    return (
+        f"\nPut the values of this server in place of {blanks}. An agent that reads the file can then do what the "
+        "server can; a client that connects over HTTP needs none of them."
+    )
 
 
 def _read(path: Path) -> str:

@@ -19,6 +19,7 @@ from assent.gate.policy import DEFAULT, PEOPLE, RELAY, Policy, name_preset
 from assent.kernel.distribution import DISTRIBUTION, PARTS, uvx_words
 from assent.present.rule_text import describe_policy, name_policy
 from assent.settings.load import SQLITE_SCHEME, Settings
+from assent.settings.secret_files import HOMES
 from assent.settings.table import CONFIG_FILE
 
 MCP_PATH: Final = "/api/mcp"
@@ -220,6 +221,7 @@ def client_entry(words: list[str], environment: Mapping[str, str] | None = None)
         at = args.index(FROM_ENVIRONMENT)
         args = args[: at - 1] + args[at + 1 :]
         env["ASSENT_DATABASE_URL"] = "YOUR_DATABASE_URL"
+        env |= {home.env: f"YOUR_{home.env}" for home in HOMES}
     return {"command": command, "args": args, **({"env": env} if env else {})}
 
 

@@ -37,6 +37,15 @@ def test_the_printed_entry_starts_this_server_on_its_data(
     assert entry["args"] == ["stdio", "--data-dir", str(data_dir)]
 
 
+def test_what_a_person_must_fill_in_is_said(assent: Assent, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "YOUR_" not in assent("mcp", "config", "claude").err
+    monkeypatch.setenv("ASSENT_DATABASE_URL", "postgresql://me:hunter2@db/assent")
+    done = assent("mcp", "config", "claude")
+    names = ("ASSENT_DATABASE_URL", "ASSENT_SECRET", "RUN_TOKEN_SECRET")
+    assert sorted(read("claude", done.out)["assent"]["env"]) == sorted(names)
+    assert all(value in done.err for value in read("claude", done.out)["assent"]["env"].values())
+
+
 def test_a_client_whose_file_has_no_addresses_is_offered_none(assent: Assent) -> None:
     done = assent("mcp", "config", "claude-desktop", "--http")
     assert done.code == 1 and "--http" in done.err

@@ -96,9 +96,13 @@ def test_a_key_is_made_in_the_database_that_the_server_uses() -> None:
     assert "--database-url" not in cli_welcome.key_command(in_file, "editor")
 
 
-def test_a_client_that_starts_a_process_is_not_given_a_password() -> None:
+def test_a_client_that_starts_a_process_is_told_what_it_needs_and_given_no_secret() -> None:
     entry = cli_welcome.stdio_entry(REPLICA)
-    assert entry["env"] == {"ASSENT_DATABASE_URL": "YOUR_DATABASE_URL"}
+    assert entry["env"] == {
+        "ASSENT_DATABASE_URL": "YOUR_DATABASE_URL",
+        "RUN_TOKEN_SECRET": "YOUR_RUN_TOKEN_SECRET",
+        "ASSENT_SECRET": "YOUR_ASSENT_SECRET",
+    }
     assert "--database-url" not in entry["args"]
 
 
