@@ -65,6 +65,11 @@ async def test_a_client_with_a_dialog_shows_its_person_the_link_while_the_call_w
 ) -> None:
     answer = client.start_call("store", path="a", content="new")
     (waiting,) = await wrapped.until_waiting()
+
+    async def is_shown() -> bool:
+        return bool(client.asked)
+
+    await wrapped.until(is_shown)
     await wrapped.until_held()
     (shown,) = client.asked
     assert f"/runs/{waiting['runId']}" in shown["message"]
