@@ -52,14 +52,18 @@ MOST_NUMBERS: Final = 2
 """Numbers of a channel in the line about a result."""
 
 
-class MeasuredEntry(WireRecord, kw_only=True):
+class MeasuredRun(WireRecord, kw_only=True):
+    """The numbers of a run; the text of the status says what it was, and what to do next."""
+
     run_id: str
     tenant_id: str
-    what: str
-    when: str
     totals: dict[str, float]
+
+
+class MeasuredEntry(MeasuredRun, kw_only=True):
+    what: str
     next_move: str
-    results: str = ""
+    results: str
     """The numbers of every channel in words."""
 
 
@@ -173,12 +177,16 @@ def read_status(query: StatusQuery) -> Transaction[StatusPart]:
     )
     return StatusPart(
         extra={
-            "measured": measured,
+            "measured": tuple(from_record(MeasuredRun, each) for each in measured),
             "dueMeasurements": tuple(
                 DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in due[:LISTED]
             ),
             "rules": tuple(from_record(Lesson, each, body=memory.state_rule(each)) for each in rules),
-            "lessons": tuple(from_record(Lesson, each, body=_teach(each, measured)) for each in lessons),
+            "lessons": tuple(
+                from_record(Lesson, each, body=_short(each))
+                for each in lessons
+                if each.kind != "channel_performance" or each.run_id not in {run.run_id for run in measured}
+            ),
         },
         said=_tell_lesson(measured, lessons),
         shown=_show(measured, due[:LISTED], lessons, rules, now_ms),
@@ -235,18 +243,10 @@ def _make_entry(found: Scheduled, about: str, undone: Collection[str], effects: 
         run_id=found.run_id,
         tenant_id=found.tenant_id,
         what=about,
-        when=iso_time(found.measured_ms or 0),
         totals=measured.totals if measured is not None else {},
         next_move=move.move if move is not None else "",
         results=" ".join(lines) or "No numbers.",
     )
-
-
-def _teach(lesson: Entry, measured: tuple[MeasuredEntry, ...]) -> str:
-    """Return what a memory teaches: the advice where it is a result, with what it is about."""
-    of = next((each for each in measured if each.run_id == lesson.run_id and each.next_move), None)
-    is_result = lesson.kind == "channel_performance" and of is not None
-    return f"“{of.what}”: {of.next_move}" if of is not None and is_result else _short(lesson)
 
 
 def _short(lesson: Entry) -> str:
