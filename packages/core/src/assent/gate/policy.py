@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.records import Action, Approval, Assurance, Voice, read_proposal
+from assent.gate.records import Action, Approval, Assurance, Voice, find_wish, read_proposal
 from assent.gate.rules.matching import CommonValues, Match, Matched, match_common, match_others
 from assent.gate.views import Severity
 from assent.kernel import canonical
@@ -90,7 +90,15 @@ class Policy(WireRecord, omit_defaults=True, cache_hash=True):
     rules: tuple[PolicyRule, ...] = ()
 
     def require(self, action: Action) -> Requirement:
-        """Return the approval that an action needs."""
+        """Return the approval that an action needs. Content that a person sent back is approved as it is by a yes that
+        is known as well as theirs was, and by no weaker one."""
+        needed, wish = self._require(action), find_wish(action)
+        if wish is None or needed.denied:
+            return needed
+        asked = Assurance(wish["assurance"])
+        return join(needed, Requirement(min(asked, Assurance.PERSON, key=RANK.__getitem__)))
+
+    def _require(self, action: Action) -> Requirement:
         severity = action.preflight.severity
         if not self.rules:
             return self.require_for_risk(severity) or find_strictest(self)

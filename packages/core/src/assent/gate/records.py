@@ -611,14 +611,15 @@ def list_change_requests(action: Action) -> list[dict[str, Any]]:
     return [each for each in kept if isinstance(each, dict)] if isinstance(kept, list) else []
 
 
+def find_wish(action: Action) -> dict[str, Any] | None:
+    """Return the last request to change the present content of an action that waits; None without one."""
+    asked = list_change_requests(action) if action.status is Status.AWAITING_APPROVAL else []
+    return asked[-1] if asked and asked[-1].get("revision") == action.revision else None
+
+
 def is_with_agent(action: Action) -> bool:
     """Whether an action waits for its agent: changes of its present content were asked for."""
-    asked = list_change_requests(action)
-    return (
-        action.status is Status.AWAITING_APPROVAL
-        and bool(asked)
-        and asked[-1].get("revision") == action.revision
-    )
+    return find_wish(action) is not None
 
 
 def is_rewritten(action: Action) -> bool:

@@ -18,7 +18,9 @@ from assent.gate.records import (
     REFUSED_PEOPLE,
     WORKFLOW,
     Action,
+    Assurance,
     bare_address,
+    find_wish,
     is_test,
     name_of,
 )
@@ -117,6 +119,9 @@ def ask(action: Action, circumstances: Circumstances) -> str | None:
         return (
             "Its time has passed. Say “now” or tell me when it should go out; it can be approved after that."
         )
+    if (wish := describe_wish(action)) and not circumstances.may_decide:
+        change = " I can write it so." if _is_editable(action, circumstances) else ""
+        return f"{wish}{change} As it is, it is approved on the review page."
     if circumstances.may_decide:
         confirm = " Your chat program then asks you to confirm." if circumstances.client_asks else ""
         yes = f"“{say_approve(action)}”"
@@ -124,9 +129,18 @@ def ask(action: Action, circumstances: Circumstances) -> str | None:
             yes = f"“{_say_execution(action)}”, {yes} (then it waits)"
         if action.view.fixed:
             return f"Say {yes} or “reject {name}”.{confirm}"
-        return f"Say {yes}, “reject {name}”, or what to change.{confirm}"
+        return f"{wish} Say {yes}, “reject {name}”, or what to change.{confirm}".lstrip()
     change = " You can still tell me what to change." if _is_editable(action, circumstances) else ""
     return f"{circumstances.decider_note}{change}"
+
+
+def describe_wish(action: Action) -> str:
+    """Quote the changes that were asked for last; empty if none of the present content were."""
+    asked = find_wish(action)
+    if asked is None:
+        return ""
+    by = "You" if asked["assurance"] == Assurance.AGENT else asked.get("by") or "Someone"
+    return f"{by} asked for changes: “{asked.get('text', '')}”."
 
 
 def say_approve(action: Action) -> str:
@@ -420,6 +434,8 @@ def _calls_before_decision(action: Action, circumstances: Circumstances) -> tupl
         wanted = _list_editable(action)
         if circumstances.overdue:
             wanted = {"scheduleFor": "now, or when it goes out"}
+        if find_wish(action) is not None:
+            return (SuggestedCall(EDIT, about, "changes were asked for", wanted), *found)
         found.append(SuggestedCall(EDIT, about, "the user said what to change", wanted))
     return tuple(found) if circumstances.may_decide else (wait_call(action), *found)
 

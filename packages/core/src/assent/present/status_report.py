@@ -18,12 +18,9 @@ from assent.gate.records import (
     SUPERSEDED,
     WORKFLOW,
     Action,
-    Assurance,
     ExecutionState,
     Status,
     is_test,
-    is_with_agent,
-    list_change_requests,
     when_undone,
     why_stopped,
 )
@@ -43,7 +40,7 @@ from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.texts import truncate
 from assent.kernel.times import readable_time
-from assent.present.next_steps import ALREADY_OUT, Circumstances, after_connecting, ask
+from assent.present.next_steps import ALREADY_OUT, Circumstances, after_connecting, ask, describe_wish
 from assent.present.workflow_step import REPLACED, describe_step
 
 EXPIRED: Final = "expired"
@@ -180,9 +177,9 @@ def explain(action: Action, around: Circumstances, now_ms: int) -> str:
         stopped = f"Stopped: “{why}”." if why else "It was stopped." if why is not None else ""
         parts = (
             stopped,
-            _describe_wish(action),
+            describe_wish(action),
             _say_of_rest(action),
-            f"It could not go out yet: {blocker}" if blocker is not None else "",
+            f"It could not go out yet: {around.blocker}" if around.blocker and not around.frozen else "",
         )
         return " ".join(filter(None, parts))
     said = {
@@ -218,15 +215,6 @@ def describe_edit(by: str, changed: Sequence[str]) -> str:
     """Say who changed what: `Ada changed the text and the time`."""
     parts = [f"the {_PARTS.get(each, each.replace('_', ' '))}" for each in changed] or ["it"]
     return f"{by} changed {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
-
-
-def _describe_wish(action: Action) -> str:
-    """Quote the changes that were asked for last; empty if none of the present content were."""
-    if not is_with_agent(action):
-        return ""
-    asked = list_change_requests(action)[-1]
-    by = "You" if asked.get("assurance") == Assurance.AGENT else asked.get("by") or "Someone"
-    return f"{by} asked for changes: “{asked.get('text', '')}”."
 
 
 def _say_of_rest(action: Action) -> str:

@@ -17,7 +17,7 @@ from assent.engine.actions import actions, circumstances, pictures
 from assent.engine.actions.execution import ExecutionOrder
 from assent.gate.effects import EXECUTE
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
-from assent.gate.records import Action, Assurance, ExecutionState, Media, PlannedTime, name_of
+from assent.gate.records import Action, Assurance, ExecutionState, Media, PlannedTime, is_with_agent, name_of
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.canonical import short_digest
 from assent.kernel.guide import Guide, SuggestedCall, join_guides, make_guide
@@ -385,13 +385,16 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         shown = shown[: request.limit]
     outlook = await circumstances.read_outlook(call.services, call.caller, shown)
     named = {name: (action, outlook.describe(action)) for name, action in name_all(shown).items()}
-    count = "One action waits" if len(shown) == 1 else f"{len(shown) or 'No'} actions wait"
+    back = sum(map(is_with_agent, shown))
+    left = len(shown) - back
+    count = "One action waits" if left == 1 else f"{left or 'No'} actions wait"
+    changes = f" Changes were asked for in {back}." if back else ""
     return PendingActions(
         ok=True,
         actions=tuple(_view_waiting(name, action) for name, (action, _) in named.items()),
         review_url=_find_page(call, shown),
         next_cursor=cursor,
-        user_message=f"{count} for you{', and there are more' if cursor else ''}.",
+        user_message=f"{count} for you{', and there are more' if cursor else ''}.{changes}",
         stop_rule="Show what waits and stop: only the human decides.",
         agent_guide=make_guide(
             {name: render_card(*pair) for name, pair in named.items()},

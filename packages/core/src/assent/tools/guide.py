@@ -11,7 +11,7 @@ from assent.engine.actions import circumstances
 from assent.engine.views import overview
 from assent.engine.views.overview import MOST_COUNTED, Overview, Review
 from assent.extensions.hooks import AgentWords, find_words, load_extensions
-from assent.gate.records import OPEN, Action, Assurance, Status, name_of
+from assent.gate.records import OPEN, Action, Assurance, Status, is_with_agent, name_of
 from assent.kernel.guide import TEXT, Guide, SuggestedCall, make_guide
 from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.times import iso_time, readable_time
@@ -126,7 +126,7 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
     return StatusReply(
         ok=True,
         workspace_id=workspace_id,
-        user_message=_message(found),
+        user_message=_message(found, around),
         agent_guide=make_guide(
             {TEXT: shown} if (shown := _show(found, around, now_ms)) else {},
             _next(found, around, now_ms, call),
@@ -173,11 +173,16 @@ _COUNTED: Final = (
 )
 
 
-def _message(found: Overview) -> str:
-    lines = [words.format(n=_number(n)) for section, words in _COUNTED if (n := found.counts[section])]
+def _message(found: Overview, around: dict[str, Circumstances]) -> str:
+    """Say what is how often: first whether sending is stopped, and last what extensions add."""
+    sent_back = sum(map(is_with_agent, found.sections.get(Section.WAITING, ())))
+    counts = {**found.counts, Section.WAITING: found.counts[Section.WAITING] - sent_back}
+    lines = [words.format(n=_number(n)) for section, words in _COUNTED if (n := counts[section])]
+    lines += [f"{sent_back} sent back for changes"] if sent_back else []
     counted = f"{', '.join(lines)}." if lines else "Nothing is open and nothing went out lately."
     added = "".join(f" {part.said}" for part in found.parts if part.said)
-    return counted[0].upper() + counted[1:] + added
+    stopped = next((f"{each.frozen} " for each in around.values() if each.frozen), "")
+    return stopped + counted[0].upper() + counted[1:] + added
 
 
 def _number(count: int) -> str:
@@ -247,6 +252,8 @@ def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) 
         about: dict[str, Any] = {"actionId": unknown[0].action_id}
         yield SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider")
     if waiting := found.sections.get(Section.WAITING):
+        if (back := next(filter(is_with_agent, waiting), None)) is not None:
+            yield from next_calls(back, around[back.action_id])[:1]
         if any(around[action.action_id].may_decide for action in waiting):
             yield SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user")
         else:

@@ -100,7 +100,9 @@ def make(case: dict[str, Any]) -> tuple[Action, RunReview]:
     if case["state"] in (RETRYABLE, UNKNOWN, FAILED):
         metadata |= {"lastAttempt": DETAIL, "providerReference": "req-77"}
     if case["asked"]:
-        metadata[CHANGES_ASKED] = [{"text": "Shorter.", "by": "Bo", "revision": action.revision}]
+        metadata[CHANGES_ASKED] = [
+            {"text": "Shorter.", "by": "Bo", "assurance": "person", "revision": action.revision}
+        ]
     action = replace(
         action,
         view=HOW[case["how"]],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from tests.support.actions.kit import APPROVE, BODY, OTHER, REJECT, STATES, Gate
+from tests.support.actions.kit import APPROVE, BODY, EDIT, OTHER, REJECT, STATES, Gate
 from tests.support.answers import calls_of, text_of
 from tests.support.edits import edit
 
 from assent.engine.actions import decisions
+from assent.engine.core import freezes
 from assent.gate.gate import SeenVersion
+from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 
 HOME = {
@@ -100,3 +102,59 @@ async def test_what_people_rejected_edited_and_asked_for_is_told_with_their_word
     assert "Bo changed the text." in (await surface.record(edited))["userMessage"]
     surface.clock.advance(days=3)
     assert "rejected" not in await surface.done("chieflab_status")
+
+
+LIST = "chieflab_list_pending_actions"
+
+
+async def test_what_a_signed_in_person_sent_back_waits_for_the_agent_and_takes_no_yes_passed_on(
+    surface: Gate,
+) -> None:
+    action_id, other = await surface.staged(), await surface.staged(body=OTHER)
+    now_ms = surface.clock.now_ms()
+
+    await surface.decide(
+        lambda: decisions.ask_for_changes(
+            surface.someone(), ActionId(action_id), "Name the price.", SeenVersion(), now_ms
+        )
+    )
+
+    listed, told = await surface.done(LIST), await surface.done("chieflab_status")
+    assert listed["userMessage"].startswith("One action waits") and "in 1." in listed["userMessage"]
+    assert "Name the price." in text_of(listed) + text_of(told)
+    offered = {(call["name"], call["args"].get("actionId")) for call in calls_of(listed)}
+    assert (EDIT, action_id) in offered and (APPROVE, action_id) not in offered
+    assert (APPROVE, other) in offered
+    assert calls_of(told)[0]["name"] == EDIT and "1 sent back for changes" in told["userMessage"]
+
+    denied = await surface.denied(APPROVE, actionId=action_id)
+    assert denied["reason"] == "requires_approval"
+    assert (await surface.record(action_id))["status"] == "awaiting_approval"
+    edited = await surface.done(EDIT, actionId=action_id, body="It costs nine euros.")
+    assert (await surface.done(APPROVE, **calls_of(edited)[0]["args"]))["status"] == "approved"
+
+
+async def test_a_person_may_approve_as_it_is_what_a_person_sent_back(surface: Gate) -> None:
+    action_id, now_ms = await surface.staged(), surface.clock.now_ms()
+    await surface.decide(
+        lambda: decisions.ask_for_changes(
+            surface.someone(name="Grace"), ActionId(action_id), "Shorter.", SeenVersion(), now_ms
+        )
+    )
+
+    await surface.approve_as(Assurance.PERSON, action_id)
+
+    assert (await surface.record(action_id))["status"] == "approved"
+
+
+async def test_a_stop_is_told_first_and_is_not_the_reason_why_a_draft_waits(surface: Gate) -> None:
+    await surface.staged()
+    now_ms = surface.clock.now_ms()
+    await surface.app.store.write(
+        lambda: freezes.freeze(surface.workspace_id, now_ms, by="Ada", why="An incident.")
+    )
+
+    told = await surface.done("chieflab_status")
+
+    assert told["userMessage"].startswith("Sending is stopped")
+    assert "could not go out" not in text_of(told)
