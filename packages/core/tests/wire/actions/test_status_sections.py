@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.support.actions.kit import APPROVE, BODY, EDIT, OTHER, REJECT, STATES, Gate
 from tests.support.answers import calls_of, text_of
 from tests.support.edits import edit
@@ -107,6 +108,7 @@ async def test_what_people_rejected_edited_and_asked_for_is_told_with_their_word
 LIST = "chieflab_list_pending_actions"
 
 
+@pytest.mark.rule("E62")
 async def test_what_a_signed_in_person_sent_back_waits_for_the_agent_and_takes_no_yes_passed_on(
     surface: Gate,
 ) -> None:
