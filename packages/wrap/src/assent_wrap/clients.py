@@ -35,7 +35,7 @@ FOLDER: Final = "wrapped"
 CHANGES: Final = "changes.json"
 WRITABLE: Final = 0o222
 STARTED_BY: Final = frozenset({"command", "args", "env", "url", "serverUrl", "headers"})
-"""What makes an entry another server; clients keep other keys beside these."""
+"""What makes an entry another server, unless it is empty; clients keep other keys beside these."""
 
 
 class ChangedEntry(msgspec.Struct, frozen=True):
@@ -162,7 +162,11 @@ def _set_changes(
 def _choose_name(names: dict[str, str], entry: ServerEntry, client: str) -> str:
     """Return a name that no other server has: acceptances and rules belong to a name."""
     value = entry.value
-    same = {key: value[key] for key in value if key in STARTED_BY} if isinstance(value, dict) else value
+    same = (
+        {key: value[key] for key in value if key in STARTED_BY and value[key]}
+        if isinstance(value, dict)
+        else value
+    )
     known, name = json.dumps(same, sort_keys=True, default=str), entry.path[-1]
     tries = itertools.chain((name, f"{name}-{client}"), (f"{name}-{number}" for number in itertools.count(2)))
     return next(each for each in tries if names.setdefault(each, known) == known)

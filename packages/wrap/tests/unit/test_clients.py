@@ -362,12 +362,17 @@ def test_a_text_with_half_a_character_is_left_and_nothing_of_a_file_moves_the_cu
     assert [*restore(machine.folder)] and machine.path("~/.cursor/mcp.json").read_text() == text
 
 
-def test_the_same_server_in_two_clients_has_one_name(machine: Machine) -> None:
-    entry = {"command": "uvx", "args": ["mcp-server-git"], "env": {"GIT_TOKEN": "b"}}
+@pytest.mark.parametrize("env", [{"GIT_TOKEN": "b"}, {}], ids=["with a variable", "an empty table"])
+def test_the_same_server_in_two_clients_has_one_name(machine: Machine, env: dict[str, str]) -> None:
+    entry = {"command": "uvx", "args": ["mcp-server-git"], **({"env": env} if env else {})}
     machine.path("~/.cursor/mcp.json").write_text(json.dumps({"mcpServers": {"git": entry}}))
     machine.path(".vscode/mcp.json").write_text(
         json.dumps(
-            {"servers": {"git": {"type": "stdio", **dict(reversed(entry.items())), "disabled": False}}}
+            {
+                "servers": {
+                    "git": {"type": "stdio", "env": env, **dict(reversed(entry.items())), "disabled": False}
+                }
+            }
         )
     )
 
