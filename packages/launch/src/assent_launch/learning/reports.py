@@ -52,7 +52,7 @@ MOST_NUMBERS: Final = 2
 """Numbers of a channel in the line about a result."""
 
 
-class MeasuredRun(WireRecord, kw_only=True):
+class RunTotals(WireRecord, kw_only=True):
     """The numbers of a run; the text of the status says what it was, and what to do next."""
 
     run_id: str
@@ -60,7 +60,7 @@ class MeasuredRun(WireRecord, kw_only=True):
     totals: dict[str, float]
 
 
-class MeasuredEntry(MeasuredRun, kw_only=True):
+class MeasuredEntry(RunTotals, kw_only=True):
     what: str
     next_move: str
     results: str
@@ -177,7 +177,7 @@ def read_status(query: StatusQuery) -> Transaction[StatusPart]:
     )
     return StatusPart(
         extra={
-            "measured": tuple(from_record(MeasuredRun, each) for each in measured),
+            "measured": tuple(from_record(RunTotals, each) for each in measured),
             "dueMeasurements": tuple(
                 DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in due[:LISTED]
             ),
