@@ -187,6 +187,9 @@ async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
         eve = Stranger(app, place)
         try:
             await app.prepare()
+            (billing,) = [each for each in app.extensions.operators if each.id == "acme-billing"]
+            ledger = billing.effects[0].function.__globals__["LEDGER"]
+            ledger.clear()  # the module is loaded once in a process, and earlier tests may have used it
             await hear_everything(app, "ada@owner.example")
             await eve.try_everything()
             asked = await eve.call("chieflab_signup_workspace", {"email": EVE, "name": "Eve's shop"})
@@ -213,8 +216,7 @@ async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
             found = await app.store.read(lambda: members.list_people(app.clock.now_ms()))
             owners = [each for each in found if each.person.is_owner or "local" in each.places]
             assert [each.person.name for each in owners] == ["Ada"]
-            (billing,) = [each for each in app.extensions.operators if each.id == "acme-billing"]
-            assert billing.effects[0].function.__globals__["LEDGER"] == []
+            assert ledger == []
             assert wrote(stub) == []
             assert {to for each in inbox.taken for to in each.rcpt_tos} <= {EVE}
             workspaces = await app.store.read(tenancy.list_workspaces)
